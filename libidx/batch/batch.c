@@ -20,7 +20,7 @@ struct batch {
     struct idxi_streaming streaming;
     atomic_size_t next; /* the first query, or the part of the index, that no thread has taken yet */
     atomic_bool failed; /* some thread failed, so the others may end */
-    bool pending_alone; /* only pending fingerprints are searched, since the sweep found the others */
+    bool only_pending;  /* only pending fingerprints are searched, since the sweep found the other matches */
 };
 
 /* ---- Probing ---- */
@@ -31,38 +31,39 @@ struct batch {
 /* What one thread needs for probing. */
 struct prober {
     struct idxi_search search;
-    struct idxi_finds finds;
+    struct idxi_match_buffer buffer;
     struct idx_error *error;
 };
 
-/* An idxi_match_visitor: adds a match to prober->finds. Returns false after an error, which prober->error has then. */
+/* An idxi_match_visitor: adds a match to prober->buffer. Returns false after an error, which prober->error has then. */
 static bool add_match(void *context, size_t query, const struct idx_match *match) {
     struct prober *prober = context;
-    return idxi_finds_add(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
+    return idxi_add_match(&prober->buffer, query, match->fingerprint, prober->error) == IDX_OK;
 }
 
-/* Probes for chunks of queries until none is left or some thread failed, and adds the matches to the results. */
+/* Probes for chunks of queries until none is left or some thread failed, and adds the matches to the results. Queries
+ * that are only searched among the pending fingerprints add nothing to the progress: the sweep has counted them. */
 static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, struct idx_error *error) {
     size_t begin;
     while (!batch->failed && (begin = atomic_fetch_add(&batch->next, CHUNK)) < batch->count) {
         size_t end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
         idxi_search_init(&prober->search, batch->index, batch->options.distance, batch->queries, add_match, prober,
                          error);
-        IDXI_TRY(batch->pending_alone ? idxi_search_pending(&prober->search, begin, end)
-                                      : idxi_search_queries(&prober->search, begin, end));
+        IDXI_TRY(batch->only_pending ? idxi_search_pending(&prober->search, begin, end)
+                                     : idxi_search_queries(&prober->search, begin, end));
         if (prober->search.stopped) return error->status;
-        IDXI_TRY(idxi_progress_add(&batch->progress, batch->pending_alone ? 0 : end - begin, error));
+        IDXI_TRY(idxi_progress_add(&batch->progress, batch->only_pending ? 0 : end - begin, error));
     }
-    return idxi_results_add_finds(&prober->finds, error);
+    return idxi_results_add_buffer(&prober->buffer, error);
 }
 
-/* Probes in one thread. After an error, the other threads end as well. This is an idxi_task. */
+/* An idxi_task: probes in one thread. After an error, the other threads end as well. */
 static enum idx_status run_prober(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct prober *prober = calloc(1, sizeof *prober);
     (void)number;
     if (prober == NULL) return idxi_fail_memory(error);
-    prober->finds.results = &batch->results;
+    prober->buffer.results = &batch->results;
     prober->error = error;
     enum idx_status status = probe_chunks(batch, prober, error);
     if (status != IDX_OK) batch->failed = true;
@@ -70,7 +71,7 @@ static enum idx_status run_prober(void *context, size_t number, struct idx_error
     return status;
 }
 
-/* Probes on all threads, for the queries from batch->next on. */
+/* Runs a prober on each thread, for the queries from number batch->next on. */
 static enum idx_status run_probers(struct batch *batch, struct idx_error *error) {
     return idxi_run_parallel(batch->options.threads, batch->options.threads, run_prober, batch, &batch->progress,
                              error);
@@ -84,8 +85,8 @@ static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
 
 /* ---- Sweeping ---- */
 
-/* Finds the matches of all queries: sweeps along the tables, and then searches the pending fingerprints. Each query
- * counts as one step of progress for each table that is not empty. */
+/* Finds the matches of all queries: sweeps along the tables, and then searches the pending fingerprints. The progress
+ * counts a step for each query and each table that is not empty. */
 static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     const struct idx_index *index = batch->index;
     const struct idxi_probing *probing = &index->probings[batch->options.distance];
@@ -98,7 +99,7 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * swept, error));
     IDXI_TRY(idxi_sweep_tables(index, batch->queries, batch->count, &batch->options, &batch->results, &batch->progress,
                                error));
-    batch->pending_alone = true;
+    batch->only_pending = true;
     return run_probers(batch, error);
 }
 
@@ -107,7 +108,7 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
 /* How many parts of an index the threads share. */
 #define PARTS 1024
 
-/* A thread that streams, and the status of passing fingerprints last. */
+/* A thread that streams, and the status of its last comparison. */
 struct streamer {
     struct batch *batch;
     size_t number; /* of the thread */
@@ -115,23 +116,24 @@ struct streamer {
     struct idx_error *error;
 };
 
-/* An idx_fingerprints_visitor: lets fingerprints pass the queries. Returns false after an error, which streamer->status
- * is. */
-static bool pass_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
+/* An idx_fingerprints_visitor: compares fingerprints with the queries, at once or later. Returns false after an error,
+ * and sets streamer->status in any case. */
+static bool compare_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct streamer *streamer = context;
     streamer->status =
-        idxi_streaming_pass(&streamer->batch->streaming, streamer->number, fingerprints, count, streamer->error);
+        idxi_streaming_compare(&streamer->batch->streaming, streamer->number, fingerprints, count, streamer->error);
     return streamer->status == IDX_OK;
 }
 
-/* Streams parts of the index past the queries, as thread `number`, until none is left. This is an idxi_task. */
+/* An idxi_task: takes parts of the index and compares their fingerprints with the queries, as thread `number`, until no
+ * part is left or some thread failed. */
 static enum idx_status stream_parts(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
-    struct streamer streamer = {batch, number, IDX_OK, error};
+    struct streamer streamer = {.batch = batch, .number = number, .status = IDX_OK, .error = error};
     enum idx_status status = IDX_OK;
     size_t part;
     while (status == IDX_OK && !batch->failed && (part = atomic_fetch_add(&batch->next, 1)) < PARTS) {
-        status = idx_visit_part(batch->index, (uint32_t)part, PARTS, pass_fingerprints, &streamer, error);
+        status = idx_visit_part(batch->index, (uint32_t)part, PARTS, compare_fingerprints, &streamer, error);
         if (status == IDX_OK) status = streamer.status;
     }
     if (status != IDX_OK) batch->failed = true;
@@ -156,8 +158,8 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
 
 /* ---- All ways ---- */
 
-/* Returns the method that is expected to be the fastest. At distances above those that the index supports, only
- * streaming finds all matches. */
+/* Returns the method that is expected to be the fastest. Beyond the distances that the index supports, this is always
+ * streaming. Beyond k, sweeping can't find all matches, since it reads tables alone. */
 static enum idx_batch_method choose_method(const struct batch *batch) {
     const struct idx_batch_options *options = &batch->options;
     if (options->distance > idxi_get_max_distance(batch->index)) return IDX_BATCH_STREAM;
@@ -173,7 +175,8 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
 }
 
-/* Checks that the method can find the matches at the distance. Streaming can at any. Errors: IDX_BAD_DISTANCE. */
+/* Checks that the method can find all matches at the distance; streaming can at any that libidx supports. Errors:
+ * IDX_BAD_DISTANCE. */
 static enum idx_status check_distance(const struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));

@@ -12,8 +12,8 @@
 
 /* ---- Batches ---- */
 
-/* Returns the nanoseconds of a probe that finds nothing. They depend on how many bytes the tables of all segments have
- * together, of those that are probed at the distance. */
+/* Returns the nanoseconds of a probe that finds nothing. In memory, they depend on the bytes of all tables together
+ * that are probed at the distance, since these compete for the caches. */
 static double get_probe_time(const struct idx_index *index, unsigned distance) {
     uint64_t bytes = 0;
     if (index->options.residence == IDX_RESIDENCE_DISK) return IDXI_DISK_PROBE_TIME;
@@ -36,7 +36,7 @@ double idxi_estimate_probing_time(const struct idx_index *index, size_t queries,
             const struct idxi_probed *probed = &index->probings[distance].tables[j];
             const struct idxi_table *table = &segment->tables[probed->table];
             time += idxi_count_probes(table, probed->radius) *
-                    (probe_time + idxi_estimate_probed(table) * IDXI_PROBED_TIME);
+                    (probe_time + idxi_estimate_probed_fingerprints(table) * IDXI_PROBED_TIME);
         }
     }
     return (double)queries * time;
@@ -44,6 +44,7 @@ double idxi_estimate_probing_time(const struct idx_index *index, size_t queries,
 
 double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries, unsigned distance) {
     double cost = 0;
+    /* For each table, the cheaper of what a sweep can do with a range is assumed for all of its ranges. */
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
         for (size_t order = 0; order < index->probings[distance].count; order++) {
             struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment, order, distance);
@@ -57,46 +58,47 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries
     return cost;
 }
 
-/* Returns the nanoseconds that all `fingerprints` take if `step` at a time are searched as arrays with all queries. */
-static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t step) {
+/* Returns the nanoseconds of searching `fingerprints` fingerprints as arrays, `chunk` of them at a time, each time with
+ * all queries. */
+static double get_chunks_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t chunk) {
     const struct idxi_compare_way *way = idxi_compare_widest();
-    if (step == 0) return 0;
-    return idxi_get_cut_time(way, distance, bits, (double)queries, (double)step) * (double)fingerprints / (double)step;
+    if (chunk == 0) return 0;
+    return idxi_get_cut_time(way, distance, bits, (double)queries, (double)chunk) * (double)fingerprints /
+           (double)chunk;
 }
 
-/* Returns the largest width of balls, in bits, with which about IDXI_MEMBERS queries or more share a bucket. */
+/* Returns the largest width of balls, in bits, at which a bucket still has about IDXI_MIN_BUCKET_QUERIES queries. */
 static unsigned choose_ball_width(size_t queries, unsigned bits, unsigned distance) {
     unsigned width = 0, max_width = bits / (distance + 1);
-    while (width < max_width && queries >> (width + 1) >= IDXI_MEMBERS) width++;
+    while (width < max_width && queries >> (width + 1) >= IDXI_MIN_BUCKET_QUERIES) width++;
     return width;
 }
 
-/* Returns the nanoseconds that one fingerprint takes to meet the queries of each ball. If one of a bucket seems near by
- * chance, or the bucket is large, all of the bucket are compared: `compares_all` is how likely that is, and `seeming`
- * how many queries seem near on average. Buckets have `members` queries on average, with a Poisson distribution, which
- * the error function approximates. */
-static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
+/* Returns the nanoseconds of comparing one fingerprint with the queries in its bucket of each ball. First the folds of
+ * the bucket are compared. Whole queries are compared only if a fold is near by chance, or if the bucket is large. The
+ * sizes of buckets have a Poisson distribution with the mean `members`, which the error function approximates. */
+static double get_balls_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
     unsigned folded = bits < 32 ? bits : 32;
     double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
-    double seeming = compared * idxi_count_patterns(folded, distance) / exp2(folded);
+    double near_folds = compared * idxi_count_patterns(folded, distance) / exp2(folded); /* on average, by chance */
     double is_large = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members));
-    double compares_all = fmin(is_large + 1 - exp(-seeming), 1);
-    double time = IDXI_MEET_TIME + compares_all * (IDXI_SEEMING_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
+    double compares_all = fmin(is_large + 1 - exp(-near_folds), 1); /* a probability */
+    double time = IDXI_FOLD_TIME + compares_all * (IDXI_SEEMING_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
     if (queries > IDXI_CACHED_QUERIES) time += IDXI_PARTITION_TIME;
     return (distance + 1) * time;
 }
 
-struct idxi_streaming_cost idxi_choose_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
-                                               uint64_t memory) {
+struct idxi_streaming_cost idxi_choose_streaming_way(size_t queries, unsigned bits, unsigned distance,
+                                                     uint64_t fingerprints, uint64_t memory) {
     unsigned width = choose_ball_width(queries, bits, distance);
     uint64_t step = idxi_choose_collected_count(queries, memory);
     double preparing = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME); /* the queries, either way */
     if (step > fingerprints) step = fingerprints;
-    double meeting = (double)fingerprints * get_meeting_time(queries, bits, distance, width) +
-                     (double)queries * IDXI_INSERT_TIME * (distance + 1);
-    double arrays = get_arrays_time(queries, bits, distance, fingerprints, step);
-    if (width > 0 && meeting < arrays && idxi_count_bucket_bytes(queries, distance, width) <= memory)
-        return (struct idxi_streaming_cost){width, meeting + preparing};
+    double balls = (double)fingerprints * get_balls_time(queries, bits, distance, width) +
+                   (double)queries * IDXI_INSERT_TIME * (distance + 1);
+    double arrays = get_chunks_time(queries, bits, distance, fingerprints, step);
+    if (width > 0 && balls < arrays && idxi_count_bucket_bytes(queries, distance, width) <= memory)
+        return (struct idxi_streaming_cost){width, balls + preparing};
     return (struct idxi_streaming_cost){0, arrays + preparing};
 }
 
@@ -113,32 +115,34 @@ double idxi_estimate_streaming_time(const struct idx_index *index, size_t querie
         const struct idxi_table *table = &index->segments[i]->tables[0];
         if (table->on_disk) cost += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
     }
-    return cost + idxi_choose_passing(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
+    return cost + idxi_choose_streaming_way(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
 }
 
 /* ---- Pairs ---- */
 
 /* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
  * one. */
-static double get_array_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
+static double get_pairs_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
     return (a + b) * IDXI_ARRAY_TIME + idxi_get_cut_time(way, distance, bits, a, b);
 }
 
 double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
-    return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
+    return get_pairs_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
-/* Returns the nanoseconds of comparing a fingerprint with its group of `group` fingerprints: with all of it if it is
- * small; else the group is sorted again, by parts of the `bits` that its members may differ in. */
+/* Returns the nanoseconds of comparing a fingerprint with its group of `group` fingerprints, which may differ in `bits`
+ * bits. A small group is compared with it as a whole; a large one is sorted again, by distance + 1 parts of the bits.
+ */
 static double get_group_time(double group, unsigned distance, double bits) {
     double width = fmin(bits / (distance + 1), log2(group) - 1);
-    if (group <= IDXI_FEW_FINGERPRINTS || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
+    if (group <= IDXI_MAX_COMPARED_GROUP || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
     return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
 }
 
-/* Returns the nanoseconds that one fingerprint takes to find its pairs, which differ in up to `errors` of the next
- * `bits` bits, in a range. `ascending`: the range is sorted by these bits, so the first part needs no sorting. */
-static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
+/* Returns the nanoseconds that one fingerprint takes to find its pairs in a range of `range` fingerprints. They differ
+ * in up to `errors` of the next `bits` bits. `ascending`: the range is sorted by these bits, so that the first part
+ * needs no sorting. */
+static double get_range_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
     unsigned parts = errors + 1;
     double width = bits / parts;
     if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
@@ -146,17 +150,18 @@ static double get_match_time(double range, double bits, unsigned errors, bool as
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 
-/* Returns the nanoseconds of one fingerprint in one table of `count` fingerprints: decoding, its range, and with a
- * radius a pass for each part of the prefix (pairs/join_spread.c). */
+/* Returns the nanoseconds that one fingerprint takes in a table of `count`: to decode it, and to search its range,
+ * which is cut by the leading bits. A table with a radius needs a further pass for each bit of it
+ * (pairs/join_spread.c). */
 static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
     double leading = fmin(fmax(ceil(log2(count / IDXI_RANGE_FINGERPRINTS)), 0), prefix > radius ? prefix - radius : 0);
-    double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);
+    double time = IDXI_DECODE_TIME + get_range_time(count / exp2(leading), prefix - leading, radius, true, distance);
     double width = radius == 0 ? 0 : floor((prefix - leading) / radius);
     if (leading == 0) return time;
     for (unsigned pass = 1; pass <= radius; pass++) {
         double rest_bits = prefix - leading - pass * width;
         time += IDXI_DECODE_TIME + IDXI_SPREAD_TIME +
-                get_match_time(count / exp2(width), rest_bits, radius - pass, false, distance);
+                get_range_time(count / exp2(width), rest_bits, radius - pass, false, distance);
     }
     return time;
 }
@@ -173,10 +178,10 @@ double idxi_estimate_tables_time(const struct idx_index *a, const struct idx_ind
 
 /* ---- Plans ---- */
 
-/* Where arrays seem to be faster than tables, they are taken, but they can't have UINT32_MAX fingerprints or more. */
+/* Assumes AVX-512, and the faster of arrays and tables; but arrays can't have UINT32_MAX fingerprints or more. */
 double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme) {
     static const struct idxi_compare_way typical = {.vector_time = IDXI_AVX512_TIME, .lanes = IDXI_AVX512_LANES};
-    double arrays = get_array_time(&typical, distance, bits, (double)count, 0), tables = 0;
+    double arrays = get_pairs_time(&typical, distance, bits, (double)count, 0), tables = 0;
     if (scheme == NULL) arrays += (double)count * IDXI_MAKE_DISTINCT_TIME;
     for (size_t i = 0; scheme != NULL && i < scheme->table_count; i++)
         tables += (double)count * get_table_time((double)count, idxf_count_bits(scheme->tables[i].mask),

@@ -8,26 +8,26 @@
 #include "libidx/fingerprints/times.h"
 #include "libidx/view/index.h"
 
-/* Returns how many fingerprints of a table are expected to have the bits that a probe looks for. */
-static inline double idxi_estimate_probed(const struct idxi_table *table) {
+/* Returns how many fingerprints of a table a probe is expected to find, near to the query or not. */
+static inline double idxi_estimate_probed_fingerprints(const struct idxi_table *table) {
     return ldexp((double)table->header.fingerprints, -(int)table->prefix);
 }
 
 /* Returns the nanoseconds of a probe when queries come in the table's order. */
 static inline double idxi_get_ordered_probe_time(const struct idxi_table *table) {
     if (table->on_disk) return IDXI_DISK_PROBE_TIME;
-    return IDXI_ORDERED_PROBE_TIME + idxi_estimate_probed(table) * IDXI_ORDERED_PROBED_TIME;
+    return IDXI_ORDERED_PROBE_TIME + idxi_estimate_probed_fingerprints(table) * IDXI_ORDERED_PROBED_TIME;
 }
 
 /* Returns the nanoseconds of searching a decoded range for one pattern of flipped bits. */
 static inline double idxi_get_search_time(const struct idxi_table *table) {
-    return IDXI_SEARCH_TIME + idxi_estimate_probed(table) * IDXI_SEARCHED_TIME;
+    return IDXI_SEARCH_TIME + idxi_estimate_probed_fingerprints(table) * IDXI_SEARCHED_TIME;
 }
 
-/* Returns the nanoseconds of decoding so many successive blocks. */
+/* Returns the nanoseconds of decoding `blocks` successive blocks of a table. */
 static inline double idxi_get_decode_time(const struct idxi_table *table, uint64_t blocks) {
-    double byte = IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0);
-    return (double)blocks * table->header.block_size * byte;
+    double time_per_byte = IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0);
+    return (double)blocks * table->header.block_size * time_per_byte;
 }
 
 /* ---- Nanoseconds of each way ---- */
@@ -41,19 +41,20 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries
 
 /* The cost of streaming fingerprints past queries in memory (streaming.h). */
 struct idxi_streaming_cost {
-    unsigned width;     /* bits of the balls in which they meet queries; 0: they are searched as arrays */
+    unsigned width;     /* bits of each ball; 0: fingerprints and queries are searched as arrays */
     double nanoseconds; /* for all fingerprints together */
 };
 
-/* Chooses the faster way for so many fingerprints of `bits` bits, and returns it with its cost; UINT64_MAX fingerprints
- * mean any number. If the queries' buckets would need more than `memory` bytes, chooses arrays. */
-struct idxi_streaming_cost idxi_choose_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
-                                               uint64_t memory);
+/* Chooses between balls and arrays for `fingerprints` fingerprints of `bits` bits, and returns the faster way with its
+ * cost; UINT64_MAX means that the number is unknown. If the queries' buckets would need more than `memory` bytes, it
+ * chooses arrays. */
+struct idxi_streaming_cost idxi_choose_streaming_way(size_t queries, unsigned bits, unsigned distance,
+                                                     uint64_t fingerprints, uint64_t memory);
 
-/* Returns the number of fingerprints in the segments of an index, those of each segment counted separately. */
+/* Returns the number of fingerprints in the segments of an index. One that several segments have counts in each. */
 uint64_t idxi_count_fingerprints(const struct idx_index *index);
 
-/* Returns the nanoseconds of streaming all fingerprints of an index past queries, which may use `memory` bytes. */
+/* Returns the nanoseconds of streaming all fingerprints of an index past queries. The stream may use `memory` bytes. */
 double idxi_estimate_streaming_time(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
 
 /* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within

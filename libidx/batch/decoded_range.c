@@ -10,8 +10,8 @@
 /* How many items can be read beyond the last one of a range. */
 #define PADDING 8
 
-/* Appends to the range those of `count` items that are not below `low` or above `high`. They were just decoded behind
- * its own. The items of most blocks are all kept. */
+/* Appends the items from `low` to `high` among the `count` that were just decoded behind range->items[range->count -
+ * 1]. Most blocks lie within these bounds as a whole: then nothing is moved. */
 static void keep_items_within(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
     size_t kept = 0;
@@ -21,14 +21,14 @@ static void keep_items_within(struct idxi_decoded_range *range, size_t count, ui
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t item = items[i];
-        items[kept] = item;
+        items[kept] = item; /* always written, and overwritten if not kept: a branch would be mispredicted */
         kept += (item >= low) & (item <= high);
     }
     range->count += kept;
 }
 
-/* Cuts the range into cells of about CELL_ITEMS. Even if a damaged table is not in order, the cells' beginnings ascend
- * and stay within the range. */
+/* Cuts the range, whose items share the first `bits` bits, into cells of about CELL_ITEMS. Even if a damaged table is
+ * not in order, the cells' beginnings ascend and stay within the range. */
 static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits, struct idx_error *error) {
     range->range_bits = bits;
     range->cell_bits = 0;
@@ -51,11 +51,11 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
                                         struct idx_error *error) {
     uint64_t rest_mask = idxf_low_bits(64 - bits), low = value & ~rest_mask, high = value | rest_mask, last = 0;
     struct idxi_blocks blocks;
-    size_t count = 1;
+    size_t count;
     range->count = 0;
     idxi_blocks_begin(&blocks, table, begin);
     idxi_table_request_pages(table, begin->block, end);
-    while (count > 0 && last < high) {
+    while (last < high) {
         IDXI_GROW(range->items, range->capacity, range->count + idxf_get_decoded_room(table->decoder) + PADDING, error);
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));
         if (count == 0) break;

@@ -5,7 +5,8 @@
 #include "libidx/batch/results.h"
 #include "libidx/batch/sorted_queries.h"
 
-/* Ascending fingerprints. The range is cut evenly into 2^cell_bits cells; cells[i] is where those of cell i begin. */
+/* Ascending permuted fingerprints. The range is cut evenly into 2^cell_bits cells; cells[i] is where those of cell i
+ * begin. */
 struct idxi_decoded_range {
     uint64_t *items; /* eight more can be read after the last one */
     size_t count, capacity;
@@ -14,17 +15,18 @@ struct idxi_decoded_range {
     unsigned range_bits, cell_bits; /* how many first bits all items share, and how many next ones cells are cut by */
 };
 
-/* Decodes to *range the fingerprints of a table whose first `bits` bits are those of `value`; they begin at *begin, and
- * end before block `end`. *range is zeroed at first, and may be used again, which keeps its memory. Errors:
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+/* Decodes to *range the permuted fingerprints of a table whose first `bits` bits are those of `value`. They begin at
+ * *begin, and end before block number `end`. The caller zeroes *range before the first call; later calls reuse its
+ * memory. Call idxi_decoded_range_free at the end, also after an error. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const struct idxi_table *table,
                                         uint64_t value, unsigned bits, const struct idxf_start *begin, uint64_t end,
                                         struct idx_error *error);
 
-/* Frees the memory of a range. */
+/* Frees the memory of a range, which may be zeroed. */
 void idxi_decoded_range_free(struct idxi_decoded_range *range);
 
-/* Returns the number of a value's cell: the cell_bits bits that follow those that the range has in common. */
+/* Returns the number of a value's cell: the cell_bits bits that follow the first range_bits. */
 static inline size_t idxi_get_cell(const struct idxi_decoded_range *range, uint64_t value) {
     return idxf_get_first_bits(value << range->range_bits, range->cell_bits);
 }
@@ -38,12 +40,12 @@ struct idxi_range_search {
     unsigned distance;
     uint64_t permuted; /* the query, permuted */
     size_t number;     /* its number in the batch */
-    struct idxi_finds *finds;
+    struct idxi_match_buffer *buffer;
     enum idx_status status;
     struct idx_error *error;
 };
 
-/* Adds to search->finds the matches that idxi_probe_table would find with these arguments. An error sets
+/* Adds to search->buffer the matches that idxi_probe_table would find with these arguments. An error sets
  * search->status. */
 typedef void (*idxi_search_range)(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius);
 

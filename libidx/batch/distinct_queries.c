@@ -7,7 +7,8 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
-/* Keeps one of each run of equal values, of `count` sorted ones, and sets distinct->firsts to where the run begins. */
+/* Keeps one of each run of equal values among `count` sorted ones in distinct->values, and sets distinct->firsts to
+ * where each run begins in distinct->numbers. */
 static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && distinct->values[i] == distinct->values[distinct->count - 1]) continue;

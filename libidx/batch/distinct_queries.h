@@ -8,7 +8,7 @@ struct idxi_distinct_queries {
     uint64_t *values;  /* ascending */
     size_t count;      /* how many distinct values there are */
     uint64_t *numbers; /* the numbers of all queries, those of one value together */
-    uint32_t *firsts;  /* where in `numbers` each value's begin, and one more for the end */
+    uint32_t *firsts;  /* where in `numbers` those of each value begin; the last entry is the end */
 };
 
 /* Sets *distinct to the values and numbers of queries, which are copied. Call idxi_distinct_queries_free even if this

@@ -18,8 +18,8 @@ struct idx_stream {
     atomic_size_t next;           /* the first of these that no thread has taken yet */
 };
 
-/* Checks what idxi_copy_batch_options does not: the distance, and that the method is streaming; and that no query has
- * more than `bits` bits. */
+/* Checks what idxi_copy_batch_options does not: the number of bits, the distance, that the method is streaming, and
+ * that no query has more than `bits` bits. Errors: IDX_INVALID_ARGUMENT. */
 static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                        struct idx_error *error) {
     const struct idx_batch_options *options = &stream->options;
@@ -31,7 +31,7 @@ static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t
     return idxi_check_fingerprints(queries, count, bits, error);
 }
 
-/* Opens a zeroed stream. After an error, idx_stream_close releases what was opened. */
+/* Opens a zeroed stream. The caller calls idx_stream_close, also after an error. */
 static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                    const struct idx_batch_options *given_options, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
@@ -61,20 +61,20 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
     return status;
 }
 
-/* How many fingerprints a thread takes at a time at most; it checks for cancellation between two. */
-#define LARGEST_STEP ((size_t)1 << 16)
+/* How many fingerprints a step has at most. A thread checks for cancellation between two steps. */
+#define MAX_STEP ((size_t)1 << 16)
 
-/* How many times each thread takes fingerprints, about, so that all threads end at about the same time. */
-#define STEPS_OF_THREAD 4
+/* About how many steps each thread takes, so that all threads end at about the same time. */
+#define STEPS_PER_THREAD 4
 
-/* Lets steps of the fingerprints pass the queries, as thread `number`, until none is left. This is an idxi_task. */
-static enum idx_status pass_steps(void *context, size_t number, struct idx_error *error) {
+/* An idxi_task: compares steps of the fingerprints with the queries, as thread `number`, until none is left. */
+static enum idx_status compare_steps(void *context, size_t number, struct idx_error *error) {
     struct idx_stream *stream = context;
-    size_t step = stream->count / stream->streaming.threads / STEPS_OF_THREAD + 1, begin;
-    if (step > LARGEST_STEP) step = LARGEST_STEP;
+    size_t step = stream->count / stream->streaming.threads / STEPS_PER_THREAD + 1, begin;
+    if (step > MAX_STEP) step = MAX_STEP;
     while ((begin = atomic_fetch_add(&stream->next, step)) < stream->count) {
         size_t count = stream->count - begin < step ? stream->count - begin : step;
-        IDXI_TRY(idxi_streaming_pass(&stream->streaming, number, stream->fingerprints + begin, count, error));
+        IDXI_TRY(idxi_streaming_compare(&stream->streaming, number, stream->fingerprints + begin, count, error));
     }
     return IDX_OK;
 }
@@ -86,7 +86,7 @@ enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *finger
     stream->fingerprints = fingerprints;
     stream->count = count;
     stream->next = 0;
-    return idxi_run_parallel(threads, threads, pass_steps, stream, &stream->progress, error);
+    return idxi_run_parallel(threads, threads, compare_steps, stream, &stream->progress, error);
 }
 
 enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,

@@ -3,9 +3,10 @@
 #include "libidx/batch/decoded_range.h"
 #include "libidx/view/live.h"
 
-/* Adds an item that seems near to the query to the matches, if it is near, no earlier table finds it, and it was not
- * removed from the segment. The distance is computed again, because masks of vectors can't be trusted: gcc 12 spills an
- * 8-bit mask as a byte and reads it back as 32 bits when it runs out of registers. */
+/* Adds an item that seems near to the query to the matches, unless it is too far, or an earlier table finds it, or it
+ * was removed from the segment. After an error, it adds nothing. The distance is computed again, because masks of
+ * vectors can't be trusted: gcc 12 spills an 8-bit mask as a byte and reads it back as 32 bits when it runs out of
+ * registers. */
 static void add_if_match(struct idxi_range_search *search, uint64_t item) {
     const struct idxi_sorted_queries *queries = search->queries;
     const struct idxf_permutation *permutation = &queries->table->permutation;
@@ -14,10 +15,10 @@ static void add_if_match(struct idxi_range_search *search, uint64_t item) {
     if (search->status != IDX_OK || !idxi_owns_match(search->probing, queries->order, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
     if (idxi_get_first_live(search->index, fingerprint) > queries->segment) return;
-    search->status = idxi_finds_add(search->finds, search->number, fingerprint, search->error);
+    search->status = idxi_add_match(search->buffer, search->number, fingerprint, search->error);
 }
 
-/* Compares the query with all items that share the first `prefix` bits of the value, and adds those that match. */
+/* Compares the query with all items that share the first `prefix` bits of `value`, and adds those that match. */
 IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
     const struct idxi_decoded_range *range = search->range;
     uint64_t rest_mask = idxf_low_bits(64 - prefix);
@@ -29,8 +30,10 @@ IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, 
     }
 }
 
-/* Searches by `search_one` for each pattern of flipped bits that idxi_probe_table would probe. `search_deeper` is the
- * calling function itself, for patterns with further bits flipped, since what is inlined can't call itself. */
+/* Calls `search_one` for each pattern of flipped bits that idxi_probe_table would probe. While further bits may be
+ * flipped, items must agree only in the flippable bits: that finds all values of the spared bits behind them at once.
+ * `search_deeper` is the calling function itself, for patterns with further bits flipped, since what is inlined can't
+ * call itself. */
 IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius,
                                  void (*search_one)(struct idxi_range_search *, uint64_t, unsigned),
                                  idxi_search_range search_deeper) {
@@ -39,8 +42,8 @@ IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t valu
         search_one(search, value, queries->table->prefix);
         return;
     }
-    search_one(search, value, queries->flipped);
-    while (bit > 64 - queries->flipped) {
+    search_one(search, value, queries->flippable);
+    while (bit > 64 - queries->flippable) {
         bit--;
         if (radius == 1)
             search_one(search, value ^ UINT64_C(1) << bit, queries->table->prefix);
@@ -73,7 +76,8 @@ IDXF_BMI2 static void search_bmi2(struct idxi_range_search *search, uint64_t val
     search_patterns(search, value, bit, radius, search_cells_bmi2, search_bmi2);
 }
 
-/* Does what search_cells does, eight items at once. Items behind the last cell are compared, too, but not added. */
+/* Does what search_cells does, eight items at once. Up to seven items behind the last cell are read as well, hence the
+ * padding of ranges, but not added. */
 IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx512(struct idxi_range_search *search,
                                                                                   uint64_t value, unsigned prefix) {
     const struct idxi_decoded_range *range = search->range;

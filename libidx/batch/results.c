@@ -32,30 +32,31 @@ static unsigned get_distance(const struct idxi_results *results, size_t query, u
     return (unsigned)__builtin_popcountll(results->queries[query] ^ fingerprint);
 }
 
-/* Adds the matches of a thread to the sorter, for which the caller has locked the mutex. If they don't fit, what the
- * sorter has goes to a file first. */
-static enum idx_status add_to_sorter(struct idxi_results *results, const struct idxi_finds *finds,
+/* Adds buffered matches to the sorter; the caller has locked the mutex. If the sorter's memory can't hold them, its
+ * entries are written to a file first. */
+static enum idx_status add_to_sorter(struct idxi_results *results, const struct idxi_match_buffer *buffer,
                                      struct idx_error *error) {
-    if (idxi_sorter_get_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
-    for (size_t i = 0; i < finds->count; i++) {
-        size_t query = finds->queries[i];
-        uint64_t fingerprint = finds->fingerprints[i];
+    if (idxi_sorter_get_room(&results->sorter) < buffer->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
+    for (size_t i = 0; i < buffer->count; i++) {
+        size_t query = buffer->queries[i];
+        uint64_t fingerprint = buffer->fingerprints[i];
         unsigned distance = results->order == IDXI_BY_DISTANCE ? get_distance(results, query, fingerprint) : 0;
         idxi_sorter_add(&results->sorter, (uint64_t)query << DISTANCE_BITS | distance, fingerprint);
     }
     return IDX_OK;
 }
 
-enum idx_status idxi_results_add_finds(struct idxi_finds *finds, struct idx_error *error) {
-    struct idxi_results *results = finds->results;
+enum idx_status idxi_results_add_buffer(struct idxi_match_buffer *buffer, struct idx_error *error) {
+    struct idxi_results *results = buffer->results;
     pthread_mutex_lock(&results->mutex);
-    enum idx_status status = add_to_sorter(results, finds, error);
+    enum idx_status status = add_to_sorter(results, buffer, error);
     pthread_mutex_unlock(&results->mutex);
-    finds->count = 0;
+    buffer->count = 0;
     return status;
 }
 
-/* Visits sorted entries, query by query. Returns false if the visitor wants no more. */
+/* Visits sorted entries, up to IDXI_STREAM_ENTRIES of them, in one call per query. Returns false if the visitor wants
+ * no more. */
 static bool visit_entries(const struct idxi_results *results, const uint64_t *keys, const uint64_t *fingerprints,
                           size_t count, idx_batch_visitor visit, void *context) {
     struct idx_match matches[IDXI_STREAM_ENTRIES];

@@ -18,11 +18,11 @@ struct idxi_results {
 };
 
 /* Matches that one thread has found and not yet added to the results. */
-#define IDXI_FINDS 512
-struct idxi_finds {
+#define IDXI_BUFFERED_MATCHES 512
+struct idxi_match_buffer {
     struct idxi_results *results;
     size_t count;
-    uint64_t queries[IDXI_FINDS], fingerprints[IDXI_FINDS];
+    uint64_t queries[IDXI_BUFFERED_MATCHES], fingerprints[IDXI_BUFFERED_MATCHES];
 };
 
 /* Makes empty results. The array `queries` must stay until they are closed. About a quarter of the options' memory is
@@ -33,16 +33,17 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
                                   enum idxi_results_order order, const struct idx_batch_options *options,
                                   struct idx_error *error);
 
-/* Adds the matches of a thread to finds->results, and empties `finds`. Several threads may call it at once, each for
- * `finds` of its own. Errors: IDX_OUT_OF_MEMORY, and those of files. */
-enum idx_status idxi_results_add_finds(struct idxi_finds *finds, struct idx_error *error);
+/* Adds the buffered matches to buffer->results, and empties the buffer. Several threads may call it at once, each for a
+ * buffer of its own. Errors: IDX_OUT_OF_MEMORY, and those of files. */
+enum idx_status idxi_results_add_buffer(struct idxi_match_buffer *buffer, struct idx_error *error);
 
-/* Adds a match of query number `query` to the finds of a thread. Once there are IDXI_FINDS, adds all to the results. */
-static inline enum idx_status idxi_finds_add(struct idxi_finds *finds, size_t query, uint64_t fingerprint,
+/* Adds a match of query number `query` to a thread's buffer. Once the buffer is full, adds all of it to the results.
+ * Errors: as idxi_results_add_buffer. */
+static inline enum idx_status idxi_add_match(struct idxi_match_buffer *buffer, size_t query, uint64_t fingerprint,
                                              struct idx_error *error) {
-    finds->queries[finds->count] = query;
-    finds->fingerprints[finds->count++] = fingerprint;
-    return finds->count == IDXI_FINDS ? idxi_results_add_finds(finds, error) : IDX_OK;
+    buffer->queries[buffer->count] = query;
+    buffer->fingerprints[buffer->count++] = fingerprint;
+    return buffer->count == IDXI_BUFFERED_MATCHES ? idxi_results_add_buffer(buffer, error) : IDX_OK;
 }
 
 /* Visits all matches in the order of queries, until the visitor returns false. Nothing can be added afterwards. Errors:

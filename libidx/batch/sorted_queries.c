@@ -9,18 +9,15 @@
 /* A table has at most 2^MAX_RANGE_BITS ranges. */
 #define MAX_RANGE_BITS 20
 
-/* Returns how many first bits of the prefix may be flipped. */
-static unsigned count_flipped(const struct idxi_table *table) { return table->prefix - table->spared_bits; }
-
 /* Ranges are halved until one has at most IDXI_RANGE_BYTES of blocks, or bits that are not flipped would divide it. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance) {
     const struct idxi_probed *probed = &index->probings[distance].tables[order];
     const struct idxi_table *table = &index->segments[segment]->tables[probed->table];
     struct idxi_sorted_queries sorted = {.table = table, .segment = segment, .order = order, .radius = probed->radius};
-    sorted.flipped = probed->radius == 0 ? table->prefix : count_flipped(table);
+    sorted.flippable = probed->radius == 0 ? table->prefix : table->prefix - table->spared_bits;
     uint64_t bytes = table->header.blocks * table->header.block_size;
-    while (sorted.range_bits < sorted.flipped && sorted.range_bits < MAX_RANGE_BITS &&
+    while (sorted.range_bits < sorted.flippable && sorted.range_bits < MAX_RANGE_BITS &&
            bytes >> sorted.range_bits > IDXI_RANGE_BYTES)
         sorted.range_bits++;
     return sorted;
@@ -51,7 +48,7 @@ void idxi_sorted_queries_free(struct idxi_sorted_queries *sorted) {
     free(sorted->starts);
 }
 
-size_t idxi_sorted_queries_find(const struct idxi_sorted_queries *sorted, uint64_t value) {
+size_t idxi_sorted_queries_find_first_key(const struct idxi_sorted_queries *sorted, uint64_t value) {
     size_t range = idxf_get_first_bits(value, sorted->range_bits);
     size_t low = sorted->starts[range], high = sorted->starts[range + 1];
     while (low < high) {

@@ -10,8 +10,8 @@
 
 struct idxi_sorted_queries {
     const struct idxi_table *table;
-    size_t segment, order;    /* the table's segment, and its place in the probing */
-    unsigned radius, flipped; /* how many bits may be flipped, and among how many first ones */
+    size_t segment, order;      /* the table's segment, and its place in the probing */
+    unsigned radius, flippable; /* up to `radius` of the first `flippable` bits may be flipped */
     unsigned range_bits;
     size_t first_range; /* how many ranges the tables before this one have */
 
@@ -22,13 +22,14 @@ struct idxi_sorted_queries {
     size_t *starts; /* where each range's keys begin, and one more for the end */
 };
 
-/* Returns a plan for the table of a segment that is number `order` in the probing: its ranges, without queries yet. The
- * table is cut by bits that may be flipped, or with radius 0
- * by the prefix, so that what a probe looks for lies in one range. */
+/* Returns a plan for table number `order` of the distance's probing in a segment: its ranges, without queries yet. The
+ * table is cut by some of the bits that may be flipped, or with radius 0 by some of the prefix. So one probe never
+ * needs several ranges. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance);
 
-/* Sorts fewer than 2^32 queries, which must outlive *sorted, by its plan. The spare has room for as many. Call
+/* Sorts fewer than 2^32 queries by the plan in *sorted, which must not outlive them. `spare` is scratch memory for as
+ * many numbers. Call
  * idxi_sorted_queries_free even if this fails. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorted_queries_sort(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
                                          uint64_t *spare, struct idx_error *error);
@@ -36,16 +37,17 @@ enum idx_status idxi_sorted_queries_sort(struct idxi_sorted_queries *sorted, con
 /* Frees the sorted keys, if there are any. */
 void idxi_sorted_queries_free(struct idxi_sorted_queries *sorted);
 
-/* Returns the place of the first key that is not below the value, of which the lower 32 bits should be 0. */
-size_t idxi_sorted_queries_find(const struct idxi_sorted_queries *sorted, uint64_t value);
+/* Returns the place of the first key that is not below the value, or sorted->count if all are. The lower 32 bits of the
+ * value should be 0, since keys have numbers there. */
+size_t idxi_sorted_queries_find_first_key(const struct idxi_sorted_queries *sorted, uint64_t value);
 
-/* Sets *begin and *end to the places of the keys whose first `bits` bits, 32 at most, are those of the value: from
- * *begin to before *end. */
+/* Finds the keys whose first `bits` bits, 32 at most, are those of the value. Sets *begin to the place of the first
+ * one, and *end to the place behind the last one. */
 static inline void idxi_sorted_queries_find_range(const struct idxi_sorted_queries *sorted, uint64_t value,
                                                   unsigned bits, size_t *begin, size_t *end) {
     uint64_t rest_mask = idxf_low_bits(64 - bits), last = value | rest_mask;
-    *begin = idxi_sorted_queries_find(sorted, value & ~rest_mask);
-    *end = last == UINT64_MAX ? sorted->count : idxi_sorted_queries_find(sorted, last + 1);
+    *begin = idxi_sorted_queries_find_first_key(sorted, value & ~rest_mask);
+    *end = last == UINT64_MAX ? sorted->count : idxi_sorted_queries_find_first_key(sorted, last + 1);
 }
 
 #endif

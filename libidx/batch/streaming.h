@@ -11,50 +11,52 @@
 #include "libidx/fingerprints/balls.h"
 #include "libidx/fingerprints/value_slots.h"
 
-/* Sets *options to the given options, or the defaults for NULL, and checks all but the distance. Chooses the memory, if
- * they name none. Errors: IDX_INVALID_ARGUMENT. */
+/* Sets *options to those of a caller, or the defaults for NULL, and checks all but the distance. Chooses the memory if
+ * the caller names none. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_copy_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
                                         struct idx_error *error);
 
-/* What one thread needs to let fingerprints pass. */
-struct idxi_passing;
+/* What one thread needs to compare fingerprints. */
+struct idxi_streaming_worker;
 
 struct idxi_streaming {
     struct idxi_distinct_queries queries;
     struct idxi_value_slots slots; /* the places of the queries' values */
     unsigned bits, distance;
-    unsigned threads;       /* how many threads may pass fingerprints */
-    unsigned array_threads; /* how many search arrays, while one thread passes the fingerprints */
+    unsigned threads;       /* how many threads may call idxi_streaming_compare; one if arrays are searched */
+    unsigned array_threads; /* how many threads search arrays */
     uint64_t memory;        /* bytes for the fingerprints that are collected, and for searching */
     struct idxi_results *results;
     struct idxi_progress *progress;
     struct idxi_cut cut;                               /* no balls if arrays are searched */
     struct idxi_folded_buckets buckets[IDX_MAX_K + 1]; /* the queries by the bits of each ball */
-    struct idxi_passing *passings[IDX_MAX_THREADS];
+    struct idxi_streaming_worker *workers[IDX_MAX_THREADS];
 };
 
-/* Returns how many fingerprints to collect for each search of arrays with so many queries: enough that sorting the
- * queries for it pays, but no more than `memory` bytes hold. At least 1. */
+/* Returns how many fingerprints to collect for each search of arrays with `queries` queries: enough that sorting the
+ * queries again each time pays, but no more than half of `memory` bytes holds. At least 1. */
 size_t idxi_choose_collected_count(size_t queries, uint64_t memory);
 
-/* Returns the bytes that the buckets of so many queries take, for all balls of `width` bits. */
+/* Returns the bytes that the buckets of `queries` queries take, with folds, for all distance + 1 balls of `width` bits.
+ */
 uint64_t idxi_count_bucket_bytes(size_t queries, unsigned distance, unsigned width);
 
 /* Copies queries of `bits` bits, and chooses the faster way to compare them with about `fingerprints` fingerprints;
- * UINT64_MAX means any number. Distance, threads and memory are those of the options. Call idxi_streaming_close even if
- * this fails. Errors: IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY. */
+ * UINT64_MAX means that the number is unknown. Distance, threads and memory are those of the options. Call
+ * idxi_streaming_close even if this fails. Errors: IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint64_t *queries, size_t count,
                                     unsigned bits, uint64_t fingerprints, const struct idx_batch_options *options,
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error);
 
-/* Lets fingerprints pass the queries: finds their matches, or collects them to do so later, and reports the progress.
- * Threads call it at once, each with its number. Errors: those of
- * idxi_results_add_finds, IDX_INVALID_ARGUMENT (a fingerprint of too many bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_streaming_pass(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
-                                    size_t count, struct idx_error *error);
+/* Compares fingerprints with the queries, or copies them to do so later, together with others. Adds those compared to
+ * the progress. Threads may call it at once, each with its own number, below streaming->threads. Errors: those of
+ * idxi_results_add_buffer, IDX_INVALID_ARGUMENT (a fingerprint of too many bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_streaming_compare(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
+                                       size_t count, struct idx_error *error);
 
-/* Searches what is still collected, and adds the remaining matches of all threads to the results. */
+/* Compares what is still collected, and adds the remaining matches of all threads to the results. Errors: as comparing.
+ */
 enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_error *error);
 
 /* Frees all that streaming has, but not the results. */

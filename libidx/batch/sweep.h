@@ -5,9 +5,9 @@
 #include "libidx/batch/results.h"
 #include "libidx/view/index.h"
 
-/* Adds all matches that segments have of the queries to the results, with about half of the options' memory. Queries
- * and options were checked. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, those of
- * idxi_results_add_finds. */
+/* Adds all matches of the queries in segments, but not those that are only pending, to the results. Uses about half of
+ * the options' memory. The caller has checked the queries and options. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, those of idxi_results_add_buffer. */
 enum idx_status idxi_sweep_tables(const struct idx_index *index, const uint64_t *queries, size_t count,
                                   const struct idx_batch_options *options, struct idxi_results *results,
                                   struct idxi_progress *progress, struct idx_error *error);

@@ -32,7 +32,7 @@
  * then the times per fingerprint besides comparisons, per comparison, to sort a fingerprint by some bits within a
  * range, and to sort it for a whole table (pairs/join_spread.c). */
 #define IDXI_RANGE_FINGERPRINTS 16384.0
-#define IDXI_FEW_FINGERPRINTS 256.0
+#define IDXI_MAX_COMPARED_GROUP 256.0
 #define IDXI_GROUP_TIME 1.5
 #define IDXI_COMPARE_TIME 0.12
 #define IDXI_TABLE_SORT_TIME 2.5
@@ -72,11 +72,11 @@
 #define IDXI_FIND_TIME 70.0
 #define IDXI_INSERT_TIME 8.0
 
-/* The times of a fingerprint to meet the queries of a ball, where about IDXI_MEMBERS or more share its bits; what is
- * added if some seem near, or are too many to be compared at once; and if there are more queries than
- * IDXI_CACHED_QUERIES, so that fingerprints are sorted first. */
-#define IDXI_MEMBERS 8
-#define IDXI_MEET_TIME 1.8
+/* The time to compare a fingerprint with the folds of the queries in its bucket of a ball, if buckets have about
+ * IDXI_MIN_BUCKET_QUERIES or more; what is added if some folds are near, or too many to be compared at once; and what
+ * is added for more queries than IDXI_CACHED_QUERIES, since fingerprints are sorted first then. */
+#define IDXI_MIN_BUCKET_QUERIES 8
+#define IDXI_FOLD_TIME 1.8
 #define IDXI_SEEMING_TIME 10.0
 #define IDXI_CACHED_QUERIES 131072
 #define IDXI_PARTITION_TIME 3.0
