@@ -21,7 +21,7 @@ static void keep_items_within(struct idxi_decoded_range *range, size_t count, ui
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t item = items[i];
-        items[kept] = item; /* always written, and overwritten if not kept: a branch would be mispredicted */
+        items[kept] = item; /* written without a branch, and overwritten if not kept */
         kept += (item >= low) & (item <= high);
     }
     range->count += kept;

@@ -7,11 +7,11 @@
 #include "libidx/pairs/id_ranks.h"
 #include "libidx/view/documents.h"
 
-/* Up to so many documents are sorted in an array, unless IDs decide: then all are. */
+/* How many documents an array has at most before the sorter is used. Where IDs decide, the array has all documents. */
 #define MAX_IN_ARRAY 256
 
 /* Returns whether some documents are in the sorter. */
-static bool has_spilled(const struct idxi_cluster_order *order) { return order->added != order->count; }
+static bool has_spilled(const struct idxi_cluster_order *order) { return order->total != order->count; }
 
 /* ---- Adding ---- */
 
@@ -45,13 +45,13 @@ enum idx_status idxi_cluster_order_add_document(struct idxi_cluster_order *order
     *item = (struct idxi_ordered){.value = value, .fingerprint = fingerprint};
     if (order->documents != NULL) IDXI_TRY(copy_id(order, item, error));
     order->count++;
-    order->added++;
+    order->total++;
     return IDX_OK;
 }
 
 /* ---- Sorting ---- */
 
-/* Compares two documents by their IDs where `ids` is not NULL, then by value and fingerprint. */
+/* The comparison of qsort_r: by ID if `ids`, the bytes of all IDs, is not NULL; then by value, then by fingerprint. */
 static int compare_documents(const void *first, const void *second, void *ids) {
     const struct idxi_ordered *a = first, *b = second;
     const uint8_t *bytes = ids;
@@ -78,17 +78,15 @@ enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct
 
 /* ---- Reading ---- */
 
-/* Makes the order empty, for other documents. Keeps the memory of the array. */
+/* Makes the order empty, for documents of another cluster. Keeps the memory of the arrays, but closes the sorter. */
 static void remove_all_documents(struct idxi_cluster_order *order) {
     if (has_spilled(order)) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};
-    order->added = 0;
-    order->count = 0;
-    order->next = 0;
-    order->ids_size = 0;
+    order->total = 0;
+    order->count = order->next = order->ids_size = 0;
 }
 
-enum idx_status idxi_cluster_order_take_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
+enum idx_status idxi_cluster_order_read_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
                                              bool *found, struct idx_error *error) {
     size_t place = order->next;
     if (has_spilled(order))

@@ -5,10 +5,10 @@
 #include "libidx/streams/reading.h"
 #include "libidx/streams/sorter.h"
 
-/* A document: its value in document maps (documents.h), and its fingerprint. */
+/* A document that is put into order. */
 struct idxi_ordered {
-    uint64_t value, fingerprint;
-    size_t id, id_size; /* where its ID begins in order->ids, and its bytes, if IDs decide */
+    uint64_t value, fingerprint; /* value: what document maps have for it (documents.h) */
+    size_t id, id_size;          /* where its ID begins in order->ids, and its bytes, if IDs decide */
 };
 
 /* Documents that are put into order. The caller zeroes it, and sets `sorting`, and `documents` if IDs decide. */
@@ -21,22 +21,23 @@ struct idxi_cluster_order {
     size_t ids_size, ids_capacity;
     struct idxi_sorter sorter;    /* has the documents, by value, once they are many */
     struct idxi_reading *reading; /* of the sorter's stream */
-    uint64_t added;               /* all documents; more than `count` once some are in the sorter */
+    uint64_t total;               /* documents added; more than `count` once some are in the sorter */
 };
 
 /* Adds a document. Errors: IDX_OUT_OF_MEMORY; as reading documents, and as writing temporary files. */
 enum idx_status idxi_cluster_order_add_document(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
                                                 struct idx_error *error);
 
-/* Sorts the documents: by their values, or their IDs, and of equal ones by fingerprint. Errors: as adding. */
+/* Sorts all added documents: by ID if IDs decide, then by value, then by fingerprint. Then they can be read. Errors: as
+ * adding. */
 enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct idx_error *error);
 
-/* Sets *value and *fingerprint to those of the next document. *found is false after the last one: then the order is
- * empty, and others may be added. Errors: as adding. */
-enum idx_status idxi_cluster_order_take_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
+/* Sets *value and *fingerprint to those of the next document, once they were sorted. *found is false after the last
+ * one: then *value and *fingerprint are unchanged, the order is empty, and others may be added. Errors: as adding. */
+enum idx_status idxi_cluster_order_read_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
                                              bool *found, struct idx_error *error);
 
-/* Frees the order, and closes its temporary files. */
+/* Frees what the order has allocated, which may be nothing, and closes its temporary files. */
 void idxi_cluster_order_free(struct idxi_cluster_order *order);
 
 #endif

@@ -18,9 +18,9 @@ struct visiting {
     struct idx_cluster_member member; /* what the visitor gets */
     uint8_t *id;                      /* a copy of the representative's text ID */
     size_t id_capacity;
-    /* `waiting` has the cluster's documents that were not visited yet. Where fingerprints with the most documents come
-     * first, these are of fingerprints that have `waiting_count` documents each, and `latest` is for the documents of
-     * the fingerprint that is read. */
+    /* `waiting` has the documents of the cluster that were not visited yet. Where fingerprints with the most documents
+     * come first, it only has those of fingerprints with `waiting_count` documents each, and `latest` has the documents
+     * of one fingerprint until they are counted. */
     struct idxi_cluster_order waiting, latest;
     uint64_t waiting_count;
     bool stopped;
@@ -39,7 +39,7 @@ static void insert_if_largest(struct idx_cluster_summary *summary, const struct 
     summary->largest[place] = *size;
 }
 
-/* Adds the cluster that has ended, if there is one, to the summary. */
+/* Adds the cluster that has just ended to the summary. There is none before the first cluster. */
 static void add_to_summary(struct visiting *visiting) {
     struct idx_cluster_summary *summary = visiting->visit->summary;
     const struct idx_cluster_size *size = &visiting->size;
@@ -79,7 +79,8 @@ static void begin_cluster(struct visiting *visiting, uint64_t root, uint64_t fin
 
 /* ---- Members ---- */
 
-/* Visits a document of the current cluster, by its value in document maps. The first one is the representative. */
+/* Visits a document of the current cluster, given by its value in document maps. The first one is the representative.
+ * Sets visiting->stopped if the visitor wants no more. */
 static enum idx_status visit_document(struct visiting *visiting, uint64_t value, uint64_t fingerprint,
                                       struct idx_error *error) {
     const struct idxi_cluster_visit *visit = visiting->visit;
@@ -101,16 +102,16 @@ static enum idx_status visit_waiting(struct visiting *visiting, struct idx_error
     bool found;
     IDXI_TRY(idxi_cluster_order_sort(&visiting->waiting, error));
     while (!visiting->stopped) {
-        IDXI_TRY(idxi_cluster_order_take_next(&visiting->waiting, &value, &fingerprint, &found, error));
+        IDXI_TRY(idxi_cluster_order_read_next(&visiting->waiting, &value, &fingerprint, &found, error));
         if (!found) return IDX_OK;
         IDXI_TRY(visit_document(visiting, value, fingerprint, error));
     }
     return IDX_OK;
 }
 
-/* Reads the documents of the fingerprint with this key, and adds them to `order`, or visits them at once if that is
- * NULL. Sets *count to how many there are. */
-static enum idx_status read_documents(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
+/* Reads the documents of the fingerprint with this key, and adds them to `order`, or if that is NULL, visits them at
+ * once. Sets *count to how many were read. */
+static enum idx_status queue_or_visit(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
                                       struct idxi_cluster_order *order, uint64_t *count, struct idx_error *error) {
     struct idxi_reading *values = &visiting->values;
     bool found;
@@ -125,28 +126,29 @@ static enum idx_status read_documents(struct visiting *visiting, uint64_t key, u
     return IDX_OK;
 }
 
-/* Reads the documents of a fingerprint, where fingerprints of a cluster come by descending count of documents.
- * Documents of fingerprints with the same count are put into one order, so they wait until a fingerprint with a smaller
- * count is read, and are visited then. */
-static enum idx_status read_by_count(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
-                                     struct idx_error *error) {
+/* Reads the documents of a fingerprint, where the fingerprints of a cluster come by descending count of documents.
+ * Visits the waiting documents first if their fingerprints have more documents each. Then the documents that were read
+ * wait, since those of all fingerprints with the same count are sorted together. */
+static enum idx_status queue_by_document_count(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
+                                               struct idx_error *error) {
     uint64_t count, value;
     bool found = true;
-    IDXI_TRY(read_documents(visiting, key, fingerprint, &visiting->latest, &count, error));
+    IDXI_TRY(queue_or_visit(visiting, key, fingerprint, &visiting->latest, &count, error));
     if (count != visiting->waiting_count) IDXI_TRY(visit_waiting(visiting, error));
     visiting->waiting_count = count;
     IDXI_TRY(idxi_cluster_order_sort(&visiting->latest, error));
     while (found && !visiting->stopped) {
-        IDXI_TRY(idxi_cluster_order_take_next(&visiting->latest, &value, &fingerprint, &found, error));
+        IDXI_TRY(idxi_cluster_order_read_next(&visiting->latest, &value, &fingerprint, &found, error));
         if (found) IDXI_TRY(idxi_cluster_order_add_document(&visiting->waiting, value, fingerprint, error));
     }
     return IDX_OK;
 }
 
-/* Reads the documents of the next fingerprint, and visits those of its cluster that are in order then. The documents of
- * a fingerprint that is alone in its cluster come in order, and are visited at once, unless IDs decide. */
-static enum idx_status read_fingerprint(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
-                                        struct idx_error *error) {
+/* Reads the documents of the next fingerprint. Visits all waiting documents of its cluster if it is the last one there.
+ * The documents of a fingerprint that is alone in its cluster come in order, and are visited at once, unless IDs
+ * decide. */
+static enum idx_status process_fingerprint(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
+                                           struct idx_error *error) {
     struct idxi_reading *members = &visiting->members;
     uint64_t root = key >> 32, count;
     bool found, begins = visiting->clusters == 0 || root != visiting->root;
@@ -155,11 +157,11 @@ static enum idx_status read_fingerprint(struct visiting *visiting, uint64_t key,
     IDXI_TRY(idxi_reading_peek(members, &place, &found, error));
     bool ends = !found || members->fingerprints[place] >> 32 != root;
     if (begins && ends && !visiting->visit->is_by_id)
-        return read_documents(visiting, key, fingerprint, NULL, &count, error);
+        return queue_or_visit(visiting, key, fingerprint, NULL, &count, error);
     if (visiting->visit->is_by_count)
-        IDXI_TRY(read_by_count(visiting, key, fingerprint, error));
+        IDXI_TRY(queue_by_document_count(visiting, key, fingerprint, error));
     else
-        IDXI_TRY(read_documents(visiting, key, fingerprint, &visiting->waiting, &count, error));
+        IDXI_TRY(queue_or_visit(visiting, key, fingerprint, &visiting->waiting, &count, error));
     return ends ? visit_waiting(visiting, error) : IDX_OK;
 }
 
@@ -175,7 +177,7 @@ static enum idx_status visit_all_documents(struct visiting *visiting, struct idx
     while (!visiting->stopped) {
         IDXI_TRY(idxi_reading_next(members, &place, &found, error));
         if (!found) break;
-        IDXI_TRY(read_fingerprint(visiting, members->fingerprints[place], members->values[place], error));
+        IDXI_TRY(process_fingerprint(visiting, members->fingerprints[place], members->values[place], error));
     }
     add_to_summary(visiting);
     return IDX_OK;

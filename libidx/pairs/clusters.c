@@ -17,12 +17,12 @@
 
 /* The memory is divided evenly among four users: pairs sorted by their first fingerprint, pairs sorted by their second,
  * the list of fingerprints, and the search for pairs. */
-#define SHARES 4
+#define MEMORY_SHARES 4
 
 /* All fingerprints and their numbers, if the memory holds them. */
 struct numbers {
     uint64_t *fingerprints;        /* NULL: the memory does not hold them */
-    uint32_t *of;                  /* the number of each fingerprint */
+    uint32_t *of;                  /* of[i] is the number of fingerprints[i] */
     struct idxi_value_slots slots; /* a hash table that finds the place of a fingerprint in these arrays */
 };
 
@@ -31,15 +31,15 @@ struct clustering {
     struct idx_cluster_options options;
     struct idxi_sorter_options sorting;
     struct idxi_progress progress;
-    struct idxi_progress silent; /* takes its place while idx_pairs reports progress */
+    struct idxi_progress silent; /* what the sorter of pairs uses while idx_pairs reports progress */
     struct idxi_numbering numbering;
     struct numbers numbers;
     struct idxi_stars stars;          /* used only while the numbers are in memory */
     struct idxi_sorter pairs, others; /* pairs by their first, and by their second fingerprint; in the end the members
                                          of clusters, and their documents */
-    uint32_t *roots;  /* by number: a smaller number of its cluster, or itself; in the end the representative */
-    uint64_t *listed; /* a bit for each representative: whether its cluster has several fingerprints */
-    int folder;       /* descriptor of the folder for temporary files, or -1 */
+    uint32_t *roots;      /* by number: a smaller number of its cluster, or itself; in the end the representative */
+    uint64_t *of_several; /* a bit for each representative: whether its cluster has several fingerprints */
+    int folder;           /* descriptor of the folder for temporary files, or -1 */
 };
 
 /* ---- Components ---- */
@@ -54,7 +54,7 @@ static uint32_t find_root(uint32_t *roots, uint32_t number) {
     return number;
 }
 
-/* A numbered_visitor: unites the clusters of two numbers. */
+/* A numbered_visitor: unites the clusters of two numbers. The smaller one of their roots becomes that of both. */
 static enum idx_status unite_clusters(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
     uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
     (void)error;
@@ -64,7 +64,7 @@ static enum idx_status unite_clusters(struct clustering *clustering, uint64_t a,
 
 /* ---- Pairs ---- */
 
-/* Returns IDX_BAD_CONTENT, because the tables have a fingerprint that the document maps lack. */
+/* Returns IDX_BAD_CONTENT, with a sentence on `fingerprint`, which the tables have, but the document maps lack. */
 static enum idx_status fail_unmapped(const struct clustering *clustering, uint64_t fingerprint,
                                      struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, clustering->index->path,
@@ -78,7 +78,7 @@ static enum idx_status fail_unmapped(const struct clustering *clustering, uint64
 typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
                                             struct idx_error *error);
 
-/* Returns whether all numbers are in memory. */
+/* Returns whether the numbers of all fingerprints are in memory. */
 static bool has_numbers(const struct clustering *clustering) { return clustering->numbers.fingerprints != NULL; }
 
 /* A numbered_visitor: stores both numbers of a pair until stars are made: in clustering->stars if all numbers are in
@@ -96,7 +96,7 @@ static numbered_visitor choose_visitor(const struct clustering *clustering) {
     return clustering->options.method == IDX_CLUSTER_STAR ? store_for_stars : unite_clusters;
 }
 
-/* The context of visit_pairs, with the status that it ended with. */
+/* The context of visit_found_pairs, and the status of its last call. */
 struct pair_visit {
     struct clustering *clustering;
     enum idx_status status;
@@ -104,8 +104,8 @@ struct pair_visit {
 };
 
 /* Looks up the numbers of a pair in memory, and unites their clusters or stores them for stars. */
-static enum idx_status number_pair(struct clustering *clustering, const struct idx_pair *pair,
-                                   struct idx_error *error) {
+static enum idx_status cluster_pair(struct clustering *clustering, const struct idx_pair *pair,
+                                    struct idx_error *error) {
     const struct numbers *numbers = &clustering->numbers;
     size_t a = idxi_value_slots_find(&numbers->slots, pair->a), b = idxi_value_slots_find(&numbers->slots, pair->b);
     if (a == SIZE_MAX || b == SIZE_MAX) return fail_unmapped(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
@@ -115,14 +115,14 @@ static enum idx_status number_pair(struct clustering *clustering, const struct i
 /* The place of a number is prefetched so many pairs ahead of its use. */
 #define AHEAD 16
 
-/* Calls number_pair for pairs, and prefetches what it looks up. */
-static enum idx_status number_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
-                                    struct idx_error *error) {
+/* Calls cluster_pair for pairs, and prefetches what it looks up for later ones. */
+static enum idx_status cluster_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
+                                     struct idx_error *error) {
     const struct idxi_value_slots *slots = &clustering->numbers.slots;
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) idxi_value_slots_prefetch(slots, pairs[i + AHEAD].a);
         if (i + AHEAD < count) idxi_value_slots_prefetch(slots, pairs[i + AHEAD].b);
-        IDXI_TRY(number_pair(clustering, &pairs[i], error));
+        IDXI_TRY(cluster_pair(clustering, &pairs[i], error));
     }
     return IDX_OK;
 }
@@ -135,12 +135,13 @@ static enum idx_status add_pairs(struct clustering *clustering, const struct idx
     return IDX_OK;
 }
 
-/* An idx_pairs_visitor: numbers pairs at once if the numbers are in memory, else adds them to the sorter. Returns
- * false, which ends the search, after an error. */
-static bool visit_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+/* An idx_pairs_visitor: clusters pairs at once if the numbers are in memory, else adds them to the sorter. After an
+ * error, which visit->status has then, returns false to end the search. */
+static bool visit_found_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct pair_visit *visit = context;
     struct clustering *clustering = visit->clustering;
-    visit->status = (has_numbers(clustering) ? number_pairs : add_pairs)(clustering, pairs, count, visit->error);
+    visit->status = has_numbers(clustering) ? cluster_pairs(clustering, pairs, count, visit->error)
+                                            : add_pairs(clustering, pairs, count, visit->error);
     return visit->status == IDX_OK;
 }
 
@@ -193,13 +194,13 @@ static enum idx_status begin_stars_if_needed(struct clustering *clustering, stru
 
 /* Finds all pairs, more than once if stars need it. If the numbers are in memory, the clusters are complete afterwards;
  * else clustering->pairs has the pairs. */
-static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status find_all_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
-    struct pair_visit pair_visit = {clustering, IDX_OK, error};
+    struct pair_visit pair_visit = {.clustering = clustering, .status = IDX_OK, .error = error};
     struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
     joining.distance = options->distance;
     joining.threads = options->threads;
-    joining.memory_bytes = options->memory_bytes / SHARES;
+    joining.memory_bytes = options->memory_bytes / MEMORY_SHARES;
     if (joining.memory_bytes < IDX_MIN_MEMORY_BYTES) joining.memory_bytes = IDX_MIN_MEMORY_BYTES;
     joining.progress = options->progress;
     joining.context = options->context;
@@ -207,8 +208,8 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     IDXI_TRY(begin_stars_if_needed(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent; /* since idx_pairs reports its own meanwhile */
-    do {
-        IDXI_TRY(idx_pairs(clustering->index, &joining, visit_pairs, &pair_visit, error));
+    do { /* once, unless stars were made only of some of the pairs */
+        IDXI_TRY(idx_pairs(clustering->index, &joining, visit_found_pairs, &pair_visit, error));
         IDXI_TRY(pair_visit.status);
     } while (clustering->stars.pairs != NULL && !idxi_stars_make_stored(&clustering->stars));
     idxi_stars_free(&clustering->stars);
@@ -216,8 +217,8 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
 }
 
-/* Reads on in the list of fingerprints as far as this one, and sets *number to its number. The fingerprints of calls
- * must ascend. Fails with IDX_BAD_CONTENT if it is not in the list. */
+/* Reads the ascending list `numbers` up to a fingerprint, which stays the next entry, and sets *number to its number.
+ * So the fingerprints of successive calls must ascend. Fails with IDX_BAD_CONTENT if it is not in the list. */
 static enum idx_status find_number(const struct clustering *clustering, struct idxi_reading *numbers,
                                    uint64_t fingerprint, uint64_t *number, struct idx_error *error) {
     bool found;
@@ -232,7 +233,8 @@ static enum idx_status find_number(const struct clustering *clustering, struct i
     return fail_unmapped(clustering, fingerprint, error);
 }
 
-/* Sorts the pairs of a sorter by their first fingerprint, and visits each with that one's number. */
+/* Sorts the pairs of a sorter by their keys, which are fingerprints. Visits each pair with the number of its key, and
+ * with its value as `other`. */
 static enum idx_status visit_sorted_pairs(struct clustering *clustering, struct idxi_sorter *sorter,
                                           numbered_visitor visit, struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream, *pairs;
@@ -252,14 +254,16 @@ static enum idx_status visit_sorted_pairs(struct clustering *clustering, struct 
     }
 }
 
-/* A numbered_visitor: adds a pair to the sorter of pairs by their second fingerprint, here `other`. */
+/* A numbered_visitor: adds a pair to clustering->others, the sorter of pairs by their second fingerprint, here
+ * `other`. */
 static enum idx_status add_by_second(struct clustering *clustering, uint64_t number, uint64_t other,
                                      struct idx_error *error) {
     return idxi_sorter_add_or_spill(&clustering->others, other, number, error);
 }
 
-/* Makes stars of the pairs of numbers in clustering->pairs, which has the smaller number of each as its key. */
-static enum idx_status make_sorted_stars(struct clustering *clustering, struct idx_error *error) {
+/* Makes stars of the pairs of numbers in clustering->pairs, in ascending order. The key of each is its smaller number.
+ */
+static enum idx_status make_stars_of_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
     uint32_t *roots = clustering->roots;
     struct idxi_reading reading;
     struct idxi_stream *pairs;
@@ -274,15 +278,15 @@ static enum idx_status make_sorted_stars(struct clustering *clustering, struct i
     }
 }
 
-/* Closes a sorter and opens it again, empty, for other entries. */
+/* Closes a sorter and opens it again, empty, for entries of another kind. */
 static enum idx_status reopen_sorter(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                                      struct idx_error *error) {
     idxi_sorter_close(sorter);
     return idxi_sorter_open(sorter, options, error);
 }
 
-/* Replaces both fingerprints of each pair in clustering->pairs with their numbers, and unites the clusters of these or
- * adds them to that sorter for stars. */
+/* Replaces the fingerprints of each pair in clustering->pairs by their numbers: first one of them, then the other one.
+ * Unites the clusters of both numbers, or for stars adds them to clustering->pairs, which was emptied. */
 static enum idx_status number_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idxi_sorter_options *sorting = &clustering->sorting;
     IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
@@ -293,39 +297,40 @@ static enum idx_status number_sorted_pairs(struct clustering *clustering, struct
     return IDX_OK;
 }
 
-/* Frees the numbers in memory. If there were none, makes clusters of the pairs that were sorted instead. */
+/* Frees the numbers in memory. If there were none, the pairs were only sorted: makes the clusters of them now. */
 static enum idx_status complete_clusters(struct clustering *clustering, struct idx_error *error) {
     bool numbered = has_numbers(clustering);
     free_numbers(&clustering->numbers);
     if (numbered) return IDX_OK;
     IDXI_TRY(number_sorted_pairs(clustering, error));
-    return clustering->options.method == IDX_CLUSTER_STAR ? make_sorted_stars(clustering, error) : IDX_OK;
+    return clustering->options.method == IDX_CLUSTER_STAR ? make_stars_of_sorted_pairs(clustering, error) : IDX_OK;
 }
 
-/* Sets roots[i] to the representative of number i. In ascending order one step is enough: roots[i] is i or smaller, and
- * a smaller number has its representative already. */
+/* Sets roots[i] to the representative of number i. In ascending order one step is enough: roots[i] is at most i, and
+ * smaller numbers have their representatives already. */
 static void set_representatives(struct clustering *clustering) {
     uint32_t *roots = clustering->roots;
     for (uint64_t i = 0; i < clustering->numbering.count; i++) roots[i] = roots[roots[i]];
 }
 
-/* ---- Which clusters are given ---- */
+/* ---- Which documents are visited ---- */
 
-/* Sets the bits in clustering->listed of the clusters of several fingerprints. */
-static void list_large_clusters(struct clustering *clustering) {
+/* Sets the bit in clustering->of_several of each representative that has other members in its cluster. */
+static void mark_clusters_of_several(struct clustering *clustering) {
     for (uint64_t i = 0; i < clustering->numbering.count; i++) {
         uint64_t root = clustering->roots[i];
-        if (root != i) clustering->listed[root / 64] |= UINT64_C(1) << root % 64;
+        if (root != i) clustering->of_several[root / 64] |= UINT64_C(1) << root % 64;
     }
 }
 
 /* Returns whether the cluster of this representative has several fingerprints. */
-static bool is_listed(const struct clustering *clustering, uint64_t root) {
-    return clustering->listed[root / 64] >> root % 64 & 1;
+static bool has_several_fingerprints(const struct clustering *clustering, uint64_t root) {
+    return clustering->of_several[root / 64] >> root % 64 & 1;
 }
 
-/* Adds the fingerprints and the documents of clusters of at least two documents, or with the option `alone` of all, to
- * the sorters `pairs` and `others`, by their keys (cluster_visit.h). Sets *left_out to how many documents are left. */
+/* Adds the fingerprints of clusters to the sorter `pairs`, and their documents to `others`, by their keys
+ * (cluster_visit.h). Leaves out clusters of a single document, unless the option `alone` asks for them, and sets
+ * *left_out to how many these are. */
 static enum idx_status add_members(struct clustering *clustering, struct idxi_reading *documents, uint64_t *left_out,
                                    struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
@@ -342,18 +347,19 @@ static enum idx_status add_members(struct clustering *clustering, struct idxi_re
         IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
         IDXI_TRY(idxi_reading_peek(documents, &next_place, &has_more, error));
         uint64_t root = clustering->roots[number], key = root << 32 | number;
-        bool begins = number != last_number, ends = !has_more || documents->fingerprints[next_place] != fingerprint;
+        bool is_first = number != last_number,
+             is_last = !has_more || documents->fingerprints[next_place] != fingerprint;
         last_number = number;
-        if (begins && ends && !clustering->options.alone && !is_listed(clustering, root)) {
+        if (is_first && is_last && !clustering->options.alone && !has_several_fingerprints(clustering, root)) {
             ++*left_out;
             continue;
         }
-        if (begins) IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, key, fingerprint, error));
+        if (is_first) IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, key, fingerprint, error));
         IDXI_TRY(idxi_sorter_add_or_spill(&clustering->others, key, value, error));
     }
 }
 
-/* Empties both sorters, and fills them as add_members says, from the documents of the index. */
+/* Empties both sorters, and fills them with the documents of the index, as add_members says. */
 static enum idx_status sort_members(struct clustering *clustering, uint64_t *left_out, struct idx_error *error) {
     struct idxi_document_groups groups;
     IDXI_TRY(reopen_sorter(&clustering->pairs, &clustering->sorting, error));
@@ -364,8 +370,8 @@ static enum idx_status sort_members(struct clustering *clustering, uint64_t *lef
     return status;
 }
 
-/* Visits all members of clusters, and fills *summary, which counts documents that are alone even if they are not
- * visited. */
+/* Visits all members of clusters, and fills *summary. It counts documents that are alone in their clusters even if they
+ * are not visited. */
 static enum idx_status visit_members(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error) {
     struct idxi_stream *members, *documents;
@@ -380,7 +386,7 @@ static enum idx_status visit_members(struct clustering *clustering, idx_cluster_
         .context = visit_context,
         .summary = summary};
     uint64_t left_out;
-    list_large_clusters(clustering);
+    mark_clusters_of_several(clustering);
     IDXI_TRY(sort_members(clustering, &left_out, error));
     idxi_numbering_close(&clustering->numbering);
     IDXI_TRY(idxi_sorter_open_stream(&clustering->pairs, &members, error));
@@ -391,8 +397,9 @@ static enum idx_status visit_members(struct clustering *clustering, idx_cluster_
 
 /* ---- The whole ---- */
 
-/* Checks the options, and replaces the default distance and memory by the values that they stand for. */
-static enum idx_status settle_options(struct clustering *clustering, struct idx_error *error) {
+/* Checks the options, and replaces the default distance and memory by the values that they mean. Errors:
+ * IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE. */
+static enum idx_status complete_options(struct clustering *clustering, struct idx_error *error) {
     struct idx_cluster_options *options = &clustering->options;
     IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_CLUSTER_STAR ||
@@ -404,12 +411,12 @@ static enum idx_status settle_options(struct clustering *clustering, struct idx_
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-/* Makes the array of roots, in which each number is its own root, and the bits of `listed`, which are 0. */
+/* Makes the array of roots, in which each number is its own root, and the bits of `of_several`, all 0. */
 static enum idx_status allocate_roots(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     clustering->roots = malloc((count + 1) * sizeof *clustering->roots);
-    clustering->listed = calloc(count / 64 + 1, sizeof *clustering->listed);
-    if (clustering->roots == NULL || clustering->listed == NULL) return idxi_fail_memory(error);
+    clustering->of_several = calloc(count / 64 + 1, sizeof *clustering->of_several);
+    if (clustering->roots == NULL || clustering->of_several == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < count; i++) clustering->roots[i] = (uint32_t)i;
     return IDX_OK;
 }
@@ -418,13 +425,13 @@ static enum idx_status allocate_roots(struct clustering *clustering, struct idx_
 static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
-    IDXI_TRY(settle_options(clustering, error));
+    IDXI_TRY(complete_options(clustering, error));
     const char *folder = options->temporary_folder;
     IDXI_TRY(idxi_open_temporary_folder(&clustering->folder, &folder, clustering->index->folder,
                                         clustering->index->path, error));
     clustering->sorting = (struct idxi_sorter_options){.with_values = true,
                                                        .threads = options->threads,
-                                                       .memory = options->memory_bytes / SHARES,
+                                                       .memory = options->memory_bytes / MEMORY_SHARES,
                                                        .folder = clustering->folder,
                                                        .path = folder,
                                                        .progress = &clustering->progress};
@@ -434,7 +441,7 @@ static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_
     IDXI_TRY(idxi_numbering_open(&clustering->numbering, clustering->index, options->representative,
                                  &clustering->sorting, options->memory_bytes, error));
     IDXI_TRY(allocate_roots(clustering, error));
-    IDXI_TRY(find_pairs(clustering, error));
+    IDXI_TRY(find_all_pairs(clustering, error));
     IDXI_TRY(complete_clusters(clustering, error));
     set_representatives(clustering);
     return visit_members(clustering, visit, visit_context, summary, error);
@@ -454,7 +461,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
     free_numbers(&clustering.numbers);
     idxi_stars_free(&clustering.stars);
     free(clustering.roots);
-    free(clustering.listed);
+    free(clustering.of_several);
     if (clustering.folder >= 0) close(clustering.folder);
     return status;
 }

@@ -10,7 +10,7 @@
 /* ---- From document maps ---- */
 
 /* Opens groups->merge over the live documents of all segments and the pending ones. Document numbers continue from
- * segment to segment: `offset` is the first one of the next. */
+ * segment to segment: `offset` is the first one of the next segment. */
 static enum idx_status open_merge_of_maps(struct idxi_document_groups *groups, const struct idx_index *index,
                                           struct idx_error *error) {
     size_t count = index->manifest->segment_count;
@@ -107,7 +107,7 @@ enum idx_status idxi_document_groups_read_next(struct idxi_document_groups *grou
     *group = (struct idxi_document_group){.fingerprint = reading->fingerprints[place], .count = 0, .first = UINT64_MAX};
     do {
         uint64_t value = reading->values[place];
-        if (groups->ranks.of != NULL && value >= groups->ranks.count)
+        if (groups->ranks.of != NULL && value >= groups->ranks.count) /* a damaged map has a number beyond the last */
             return idxi_fail_fault(error, IDXF_FAULT_COUNT, groups->maps[0].map.map->path, 0);
         if (groups->ranks.of != NULL) value = groups->ranks.of[value];
         if (value < group->first) group->first = value;

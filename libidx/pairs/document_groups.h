@@ -27,17 +27,19 @@ struct idxi_document_group {
                        IDX_ID_NONE the fingerprint. Numbers count on over the segments, then the pending records */
 };
 
-/* Goes before the first group of an index. `options` say how fingerprints are sorted with IDX_ID_NONE. `ranks` may be
- * NULL, and must outlive the groups. Call idxi_document_groups_close even if this fails. */
+/* Prepares to read the groups of an index from the first one on. `options` say how fingerprints are sorted with
+ * IDX_ID_NONE. `ranks` may be NULL, and must outlive the groups. Call idxi_document_groups_close even if this fails.
+ * Errors: IDX_OUT_OF_MEMORY, those of damaged files, and those of writing temporary files. */
 enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, const struct idx_index *index,
                                           const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
                                           struct idx_error *error);
 
-/* Sets *group to that of the next fingerprint in ascending order. *found is false at the end. */
+/* Sets *group to that of the next fingerprint in ascending order, and *found to true; or at the end *found to false.
+ * Errors: as opening. */
 enum idx_status idxi_document_groups_read_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
                                                bool *found, struct idx_error *error);
 
-/* Frees all that the groups have. */
+/* Frees all that opening has made, even in part. */
 void idxi_document_groups_close(struct idxi_document_groups *groups);
 
 #endif

@@ -14,9 +14,9 @@ struct id {
 
 /* The IDs of all documents, as far as they were read. */
 struct gathering {
-    uint64_t allowed; /* bytes of memory that the caller allows */
-    uint64_t memory;  /* how many of them are for the bytes of IDs */
-    char *bytes;      /* all IDs, one after the other */
+    uint64_t max_bytes;    /* bytes of memory that the caller allows */
+    uint64_t max_id_bytes; /* how many of them are for the bytes of IDs */
+    char *bytes;           /* all IDs, one after the other */
     size_t length, capacity;
     struct id *ids; /* one for each document, and one spare */
     uint64_t count;
@@ -27,13 +27,14 @@ static enum idx_status fail_too_large(const struct gathering *gathering, struct 
     return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL,
                      "the IDs of all documents do not fit into %llu bytes of memory, but must be sorted there to find "
                      "the smallest: allow more memory, or choose representatives in another way",
-                     (unsigned long long)gathering->allowed);
+                     (unsigned long long)gathering->max_bytes);
 }
 
-/* Makes room for the bytes of one more ID of this length. Fails if gathering->memory does not hold them. */
+/* Grows gathering->bytes for one more ID of `length` bytes. Fails if they would be more than gathering->max_id_bytes.
+ */
 static enum idx_status reserve_id(struct gathering *gathering, size_t length, struct idx_error *error) {
     size_t capacity = gathering->capacity * 2 + length + 4096;
-    if (capacity > gathering->memory) capacity = (size_t)gathering->memory;
+    if (capacity > gathering->max_id_bytes) capacity = (size_t)gathering->max_id_bytes;
     if (capacity < gathering->length + length) return fail_too_large(gathering, error);
     char *grown = realloc(gathering->bytes, capacity);
     if (grown == NULL) return idxi_fail_memory(error);
@@ -42,7 +43,7 @@ static enum idx_status reserve_id(struct gathering *gathering, size_t length, st
     return IDX_OK;
 }
 
-/* Appends an ID. An idxi_id_visitor, but it numbers the documents itself, over all segments. */
+/* An idxi_id_visitor: appends an ID. It numbers the documents itself, since `number` begins at 0 in each segment. */
 static enum idx_status append_id(void *context, uint64_t number, const void *id, size_t length,
                                  struct idx_error *error) {
     struct gathering *gathering = context;
@@ -106,7 +107,7 @@ static void set_ranks(struct gathering *gathering, struct idxi_id_ranks *ranks) 
 /* The first loop checks, before anything is read, that memory has room for what each ID takes beside its bytes. */
 enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error) {
-    struct gathering gathering = {.allowed = memory};
+    struct gathering gathering = {.max_bytes = memory};
     uint64_t documents = 0, per_id = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* qsort_r may copy all of `ids` */
     *ranks = (struct idxi_id_ranks){NULL, 0};
     for (size_t i = 0; i <= index->manifest->segment_count; i++) {
@@ -115,7 +116,7 @@ enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx
         if (added > memory / per_id - documents) return fail_too_large(&gathering, error);
         documents += added;
     }
-    gathering.memory = memory - documents * per_id;
+    gathering.max_id_bytes = memory - documents * per_id;
     gathering.ids = malloc(((size_t)documents + 1) * sizeof *gathering.ids);
     ranks->of = malloc(((size_t)documents + 1) * sizeof *ranks->of);
     ranks->count = documents;

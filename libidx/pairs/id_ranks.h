@@ -14,8 +14,9 @@ struct idxi_id_ranks {
 /* Compares two IDs by their bytes: below 0, 0 or above 0, as memcmp. An ID comes before those that begin with it. */
 int idxi_compare_id_bytes(const void *a, size_t a_length, const void *b, size_t b_length);
 
-/* Sets *ranks to the ranks of the IDs of an index with IDX_ID_TEXT. Fails with IDX_OUT_OF_MEMORY unless all IDs fit
- * into `memory` bytes, of which only the ranks stay. Call idxi_id_ranks_free even if this fails. */
+/* Sets *ranks to the ranks of the IDs of an index with IDX_ID_TEXT. The IDs must fit into `memory` bytes while they are
+ * sorted; only the ranks stay. Call idxi_id_ranks_free even if this fails. Errors: IDX_OUT_OF_MEMORY, also if they
+ * don't fit; and those of damaged files. */
 enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error);
 

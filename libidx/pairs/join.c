@@ -14,20 +14,20 @@
 
 /* ---- Counts ---- */
 
-uint64_t idxi_join_count_larger(const struct idxi_join *join) {
+uint64_t idxi_join_count_larger_index(const struct idxi_join *join) {
     uint64_t a = idxi_count_fingerprints(join->a), b = idxi_count_fingerprints(join->b);
     return a > b ? a : b;
 }
 
 unsigned idxi_join_choose_range_bits(const struct idxi_join *join) {
-    uint64_t ranges = idxi_join_count_larger(join) / idxi_join_get_range_limit(join);
+    uint64_t ranges = idxi_join_count_larger_index(join) / idxi_join_get_range_limit(join);
     return ranges == 0 ? 0 : 64 - (unsigned)__builtin_clzll(ranges);
 }
 
 /* ---- Tables ---- */
 
 /* Fails if a segment's table did not hold as many fingerprints as its header says, unless the join ended before all
- * were loaded. Sets the counts of all workers to 0, for the next table. */
+ * were loaded. Resets the counts of all workers to 0, for the next table. */
 static enum idx_status check_and_reset_counts(const struct idxi_join *join, struct idx_error *error) {
     for (size_t i = 0; i < join->a->open_segments; i++) {
         const struct idxi_table *table = &join->a->segments[i]->tables[join->table->table];
@@ -42,8 +42,9 @@ static enum idx_status check_and_reset_counts(const struct idxi_join *join, stru
     return IDX_OK;
 }
 
-/* Returns the first error of a worker that could not read whether a pair is live, or IDX_OK. */
-static enum idx_status check_workers(const struct idxi_join *join, struct idx_error *error) {
+/* Returns the status of the first worker that failed to check whether a pair is live, and sets *error to its error; or
+ * IDX_OK if none did. */
+static enum idx_status get_first_worker_error(const struct idxi_join *join, struct idx_error *error) {
     for (unsigned i = 0; i < join->options.threads; i++) {
         const struct idxi_join_worker *worker = join->workers[i];
         if (worker->status == IDX_OK) continue;
@@ -53,16 +54,16 @@ static enum idx_status check_workers(const struct idxi_join *join, struct idx_er
     return IDX_OK;
 }
 
-/* Sets what the join knows of its current table to that of table number `order` of the probing. At least `radius` bits
- * of the prefix follow the leading bits, so that each pass has a part of them. */
-static void begin_table(struct idxi_join *join, size_t order) {
+/* Makes table number `order` of the probing the current one of the join. Its ranges are cut by so few leading bits that
+ * at least `radius` bits of the prefix follow them, since each pass across ranges takes a part of these. */
+static void set_current_table(struct idxi_join *join, size_t order) {
     join->order = order;
     join->table = &join->probing->tables[order];
     unsigned prefix = idxf_count_bits(join->table->mask), radius = join->table->radius;
     idxf_permutation_init(&join->permutation, join->table->mask, join->a->manifest->bits);
     join->prefix = idxi_top_bits(prefix);
-    join->leading = idxi_join_choose_range_bits(join);
-    if (join->leading + radius > prefix) join->leading = prefix > radius ? prefix - radius : 0;
+    join->leading_bits = idxi_join_choose_range_bits(join);
+    if (join->leading_bits + radius > prefix) join->leading_bits = prefix > radius ? prefix - radius : 0;
     join->earlier_count = 0;
     for (size_t i = 0; i < order; i++) {
         const struct idxi_probed *table = &join->probing->tables[i];
@@ -73,42 +74,43 @@ static void begin_table(struct idxi_join *join, size_t order) {
 }
 
 /* Finds the pairs of one table: those within ranges, and if it has a radius, those across them. */
-static enum idx_status match_table(struct idxi_join *join, size_t order, struct idx_error *error) {
-    begin_table(join, order);
+static enum idx_status match_one_table(struct idxi_join *join, size_t order, struct idx_error *error) {
+    set_current_table(join, order);
     IDXI_TRY(idxi_join_add_leaves(join, (struct idxi_join_leaf){0, 0}, error));
     IDXI_TRY(idxi_join_run_task(join, idxi_join_match_all_leaves, error));
     IDXI_TRY(check_and_reset_counts(join, error));
-    if (join->table->radius == 0 || join->leading == 0 || join->ended) return check_workers(join, error);
+    if (join->table->radius == 0 || join->leading_bits == 0 || join->ended) return get_first_worker_error(join, error);
     IDXI_TRY(idxi_join_match_across_ranges(join, error));
-    return check_workers(join, error);
+    return get_first_worker_error(join, error);
 }
 
-/* Returns how many fingerprints are gone through in all tables and passes: the steps of progress. */
-static uint64_t count_work(const struct idxi_join *join) {
+/* Returns the steps of progress: how many fingerprints all passes over all tables load. */
+static uint64_t count_progress_steps(const struct idxi_join *join) {
     uint64_t passes = 0;
     for (size_t i = 0; i < join->probing->count; i++)
         passes += 1 + (idxi_join_choose_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
     return idxi_count_fingerprints(join->a) * passes;
 }
 
-/* Finds the pairs that the tables have, each in the first table that lets it through, until the visitor ends the
- * join. */
-static enum idx_status match_tables(struct idxi_join *join, struct idx_error *error) {
-    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_work(join), error));
+/* Finds the pairs that the tables can find, until the visitor ends the join. A pair that several tables could find is
+ * left to the first of them. */
+static enum idx_status match_all_tables(struct idxi_join *join, struct idx_error *error) {
+    IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_progress_steps(join), error));
     for (size_t order = 0; order < join->probing->count && !join->ended; order++)
-        IDXI_TRY(match_table(join, order, error));
+        IDXI_TRY(match_one_table(join, order, error));
     return IDX_OK;
 }
 
 /* ---- The whole ---- */
 
-/* Returns how many fingerprints a thread's array holds: all of them, or as many as half of the memory has room for. */
+/* Returns how many fingerprints each of a thread's arrays holds: all of an index, or as many as fit if all arrays take
+ * half of the memory; but never fewer than loading a range needs. */
 static size_t choose_array_capacity(const struct idxi_join *join) {
     unsigned threads = join->options.threads;
     uint64_t capacity = idxi_memory_of_arrays(join->options.memory_bytes, threads) /
                         (2 * sizeof(uint64_t) * (IDXI_JOIN_ARRAYS + IDXI_JOIN_MORE_ARRAYS) * threads);
     size_t segments = join->a->open_segments > join->b->open_segments ? join->a->open_segments : join->b->open_segments;
-    uint64_t minimum = IDXI_MIN_RANGE_CAPACITY(segments), maximum = idxi_join_count_larger(join) + minimum;
+    uint64_t minimum = IDXI_MIN_RANGE_CAPACITY(segments), maximum = idxi_join_count_larger_index(join) + minimum;
     if (capacity > UINT32_MAX) capacity = UINT32_MAX;
     if (capacity > maximum) capacity = maximum;
     return capacity > minimum ? (size_t)capacity : (size_t)minimum;
@@ -118,20 +120,21 @@ static size_t choose_array_capacity(const struct idxi_join *join) {
 static enum idx_status match_tables_and_pending(struct idxi_join *join, struct idx_error *error) {
     join->capacity = choose_array_capacity(join);
     IDXI_TRY(idxi_join_make_workers(join, error));
-    IDXI_TRY(match_tables(join, error));
+    IDXI_TRY(match_all_tables(join, error));
     return join->ended ? IDX_OK : idxi_join_match_pending(join, error);
 }
 
-/* Finds all pairs: in memory if the tables can't find them or are expected to take longer, or else by the tables. */
-static enum idx_status match_all(struct idxi_join *join, struct idx_error *error) {
+/* Finds all pairs: in memory if the tables can't find them or are expected to take longer, else by the tables. */
+static enum idx_status find_all_pairs(struct idxi_join *join, struct idx_error *error) {
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
-    IDXI_TRY(idxi_join_prefers_arrays(join) ? idxi_join_search_arrays(join, error)
+    IDXI_TRY(idxi_join_prefers_memory(join) ? idxi_join_match_in_memory(join, error)
                                             : match_tables_and_pending(join, error));
     return idxi_progress_add(&join->progress, 0, error);
 }
 
-/* Replaces the default distance and memory of the options by the values that they stand for, and checks all. */
-static enum idx_status settle_options(struct idxi_join *join, struct idx_error *error) {
+/* Replaces the default distance and memory in the options by the values that they mean, and checks all options. Errors:
+ * IDX_BAD_DISTANCE, IDX_INVALID_ARGUMENT. */
+static enum idx_status complete_options(struct idxi_join *join, struct idx_error *error) {
     struct idx_join_options *options = &join->options;
     if (options->distance == UINT_MAX) options->distance = join->a->manifest->k;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
@@ -148,8 +151,8 @@ static bool have_same_tables(const struct idxf_manifest *a, const struct idxf_ma
     return true;
 }
 
-/* Finds all pairs between two indexes, or with `within` in one, for which `b` is `a`. Tables are used only if both
- * indexes have the same ones and these cover the distance. */
+/* Finds all pairs between two indexes; or if `within` is true, within one, which is both `a` and `b`. Tables are used
+ * only if both indexes have the same ones and these cover the distance. */
 static enum idx_status join_indexes(const struct idx_index *a, const struct idx_index *b, bool within,
                                     const struct idx_join_options *options, idx_pairs_visitor visit,
                                     void *visit_context, struct idx_error *error) {
@@ -159,16 +162,16 @@ static enum idx_status join_indexes(const struct idx_index *a, const struct idx_
                              .options = IDX_JOIN_OPTIONS_INIT,
                              .visit = visit,
                              .visit_context = visit_context,
-                             .handing_over = PTHREAD_MUTEX_INITIALIZER};
+                             .visit_mutex = PTHREAD_MUTEX_INITIALIZER};
     IDXI_TRY(idxi_copy_options(&join.options, options, error));
-    IDXI_TRY(settle_options(&join, error));
+    IDXI_TRY(complete_options(&join, error));
     if (join.options.distance <= a->manifest->k && have_same_tables(a->manifest, b->manifest))
         join.probing = &a->probings[join.options.distance];
-    enum idx_status status = match_all(&join, error);
+    enum idx_status status = find_all_pairs(&join, error);
     idxi_join_free_workers(&join);
     idxi_join_free_sides(&join);
     free(join.leaves);
-    pthread_mutex_destroy(&join.handing_over);
+    pthread_mutex_destroy(&join.visit_mutex);
     return status;
 }
 

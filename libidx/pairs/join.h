@@ -20,10 +20,10 @@
 enum { IDXI_ARRAY_A = 0, IDXI_ARRAY_B = 2, IDXI_ARRAY_SEGMENTS = 4, IDXI_JOIN_ARRAYS };
 #define IDXI_JOIN_MORE_ARRAYS 3
 
-/* A range of permuted fingerprints: those whose first `same` bits are those of `low`. */
+/* A range of permuted fingerprints: those whose first `same_bits` bits are those of `low`. */
 struct idxi_join_leaf {
     uint64_t low;
-    unsigned same;
+    unsigned same_bits;
 };
 
 /* Which pairs of a table are looked for: those that agree in some bits, and differ in each mask of `before`, since
@@ -58,7 +58,7 @@ struct idxi_join {
     size_t capacity;                   /* fingerprints that an array holds */
     struct idxi_progress progress;
     atomic_bool ended; /* set by an error, or by the visitor */
-    pthread_mutex_t handing_over;
+    pthread_mutex_t visit_mutex;
 
     /* The table that is gone through. */
     size_t order; /* its number in the probing */
@@ -67,7 +67,7 @@ struct idxi_join {
     uint64_t prefix;                  /* the bits of the mask, permuted */
     uint64_t earlier[IDX_MAX_TABLES]; /* the permuted masks of those tables before it that have radius 0 */
     size_t earlier_count;
-    unsigned leading; /* the number of leading bits that cut the table into ranges, if it has a radius */
+    unsigned leading_bits; /* how many leading bits cut the table into ranges, if it has a radius */
     struct idxi_join_leaf *leaves;
     size_t leaf_count, leaf_capacity;
     struct idxi_join_pass pass;
@@ -94,15 +94,15 @@ struct idxi_join_worker {
 /* Returns a mask of the first `bits` bits, 0 to 64. */
 static inline uint64_t idxi_top_bits(unsigned bits) { return ~idxf_low_bits(64 - bits); }
 
-/* Returns the highest fingerprint that a leaf may have. */
+/* Returns the highest permuted fingerprint that a leaf may have. */
 static inline uint64_t idxi_get_leaf_high(const struct idxi_join_leaf *leaf) {
-    return leaf->low | ~idxi_top_bits(leaf->same);
+    return leaf->low | ~idxi_top_bits(leaf->same_bits);
 }
 
 /* ---- Counts: join.c ---- */
 
-/* Returns how many fingerprints the larger index has, counted segment by segment. */
-uint64_t idxi_join_count_larger(const struct idxi_join *join);
+/* Returns how many fingerprints the larger of the two indexes has. One that several segments have counts in each. */
+uint64_t idxi_join_count_larger_index(const struct idxi_join *join);
 
 /* Returns how many leading bits cut the fingerprints into ranges of at most idxi_join_get_range_limit fingerprints, if
  * they are spread evenly. */
@@ -111,23 +111,24 @@ unsigned idxi_join_choose_range_bits(const struct idxi_join *join);
 /* ---- Threads: join_workers.c ---- */
 
 /* Makes a worker for each thread, with its arrays. Errors: IDX_OUT_OF_MEMORY. Call idxi_join_free_workers even if this
- * fails. */
+ * fails; it may also be called if no workers were made. */
 enum idx_status idxi_join_make_workers(struct idxi_join *join, struct idx_error *error);
 void idxi_join_free_workers(struct idxi_join *join);
 
-/* Runs the task once on each thread; the calls share the work by counting up join->next, which begins at 0. */
+/* A task takes leaves or buckets by counting up join->next, which begins at 0, until none is left or the join ended.
+ * idxi_join_run_task runs it once on each thread. An error of one ends the join, and is returned. */
 typedef enum idx_status (*idxi_join_task)(struct idxi_join_worker *worker, struct idx_error *error);
 enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, struct idx_error *error);
 
 /* Calls the visitor with the pairs that a worker has gathered, unless the join has ended, and forgets them. */
 void idxi_join_hand_over_pairs(struct idxi_join_worker *worker);
 
-/* Adds a pair to those that a worker has gathered, which are handed over when they are IDXI_JOIN_PAIRS. Within one
- * index, the smaller fingerprint comes first. */
+/* Adds the pair of fingerprint `x` of index a and `y` of b to those that a worker has gathered. Once there are
+ * IDXI_JOIN_PAIRS, hands all over. Within one index, the smaller fingerprint comes first in the pair. */
 void idxi_join_add_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance);
 
-/* Returns whether the join was neither ended nor cancelled, which it asks of the caller's progress. The context is one
- * of its workers. */
+/* This is idxi_balls.goes_on: returns whether the join was neither ended nor cancelled by the caller's progress.
+ * `context` is one of its workers. */
 bool idxi_join_is_going_on(void *context);
 
 /* ---- Ranges: join_ranges.c ---- */
@@ -135,29 +136,32 @@ bool idxi_join_is_going_on(void *context);
 /* Returns about how many fingerprints a range has at most. */
 size_t idxi_join_get_range_limit(const struct idxi_join *join);
 
-/* Returns the current table of the join in all segments of an index, of which nothing is counted. */
+/* Returns the current table of the join in all segments of an index. Its `counts` are NULL: the caller sets them if the
+ * loaded fingerprints are to be counted. */
 struct idxi_ranges idxi_join_get_table_ranges(const struct idxi_join *join, const struct idx_index *index);
 
 /* Returns a range, not loaded yet, whose fingerprints go to the worker's array of this number. */
 struct idxi_range idxi_join_make_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
                                        uint64_t high);
 
-/* Halves a range until each part is small enough, and adds the parts to join->leaves. */
+/* Halves a range until each part is small enough, and adds the parts to join->leaves. Errors: IDX_OUT_OF_MEMORY, those
+ * of damaged files. */
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error);
 
-/* Finds the pairs of fingerprints that all agree in their first `same` bits: between `a` and `b`, or within `a` if `b`
- * is NULL. */
-void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_match_side *a,
+/* Finds the pairs between `a` and `b`, or within `a` if `b` is NULL. All their fingerprints agree in the first
+ * `same_bits` bits. The pairs go to the worker (idxi_join_add_pair). */
+void idxi_join_match_loaded(struct idxi_join_worker *worker, unsigned same_bits, const struct idxi_match_side *a,
                             const struct idxi_match_side *b);
 
 /* Returns the first `count` fingerprints of a worker's array, with the array after it as room to sort them. */
 struct idxi_match_side idxi_join_get_array_side(const struct idxi_join_worker *worker, size_t array, size_t count);
 
-/* Finds the pairs of a leaf within the index or with the other one, part by part if it does not fit the arrays. */
+/* Finds the pairs of a leaf within the index or with the other one, part by part if it does not fit the arrays. Errors:
+ * those of damaged files, IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
 enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                      struct idx_error *error);
 
-/* Calls idxi_join_match_leaf for all leaves. An idxi_join_task. */
+/* An idxi_join_task: calls idxi_join_match_leaf for the leaves that no other thread has taken. */
 enum idx_status idxi_join_match_all_leaves(struct idxi_join_worker *worker, struct idx_error *error);
 
 /* ---- Spread: join_spread.c ---- */
@@ -177,9 +181,9 @@ enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error
 /* ---- Arrays in memory: join_arrays.c ---- */
 
 /* Returns whether to search in memory, since the tables can't find the pairs, or are expected to take longer. */
-bool idxi_join_prefers_arrays(const struct idxi_join *join);
+bool idxi_join_prefers_memory(const struct idxi_join *join);
 
 /* Finds all pairs in memory, pending fingerprints included. */
-enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error);
+enum idx_status idxi_join_match_in_memory(struct idxi_join *join, struct idx_error *error);
 
 #endif

@@ -14,18 +14,19 @@ struct side {
     const struct idx_index *index;
     uint64_t *fingerprints;
     atomic_size_t count;
-    size_t capacity;      /* fingerprints */
-    uint32_t parts, part; /* how many there are, and the number of the one in memory */
-    uint32_t steps;       /* how many tasks read a part */
-    atomic_bool is_full;  /* there are more fingerprints than the counts in the files say */
+    size_t capacity;     /* fingerprints */
+    uint32_t part_count; /* how many parts the side is read in */
+    uint32_t part;       /* the number of the one in memory */
+    uint32_t tasks;      /* how many tasks a part is read in: its steps */
+    atomic_bool is_full; /* there are more fingerprints than the counts in the files say */
 };
 
 /* A search of all parts of one side with all parts of the other one. */
 struct searching {
     struct idxi_join *join;
     struct side a, b;
-    uint64_t memory;      /* bytes for the fingerprints of both sides, and for searching them */
-    uint64_t parts, done; /* pairs of parts: how many there are, and were searched */
+    uint64_t memory;                        /* bytes for the fingerprints of both sides, and for searching them */
+    uint64_t total_searches, searches_done; /* each of a part within itself, or of two parts */
 };
 
 /* Returns the number of fingerprints, or a little more: each pending record counts as one. */
@@ -33,12 +34,12 @@ static uint64_t count_with_pending(const struct idx_index *index) {
     return idxi_count_fingerprints(index) + idxi_pending_count(&index->pending);
 }
 
-/* Returns how many fingerprints both sides have, or the only side. */
+/* Returns how many fingerprints both sides have together, or within one index, how many that has. */
 static uint64_t count_both_sides(const struct idxi_join *join) {
     return count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
 }
 
-/* Returns how many bytes arrays, and the search of them, may take. */
+/* Returns how many bytes the arrays of both sides, and searching them, may take. */
 static uint64_t get_array_memory(const struct idxi_join *join) {
     return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
 }
@@ -46,8 +47,8 @@ static uint64_t get_array_memory(const struct idxi_join *join) {
 /* What a fingerprint takes: its place in an array, and what searching needs beside it. */
 #define FINGERPRINT_BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
 
-/* Returns how many fingerprints a part may have: as many as half of the memory holds; or if all of both sides fit, the
- * UINT32_MAX - 1 that array pairs are limited to. */
+/* Returns how many fingerprints a part may have at most. If all of both sides fit the memory, only the limit of array
+ * pairs counts, UINT32_MAX - 1. Else it is what half of the memory holds, since two parts are in memory. */
 static uint64_t choose_part_limit(const struct idxi_join *join, uint64_t memory) {
     uint64_t limit = memory / 2 / FINGERPRINT_BYTES;
     if (count_both_sides(join) * FINGERPRINT_BYTES <= memory) limit = UINT32_MAX - 1;
@@ -55,15 +56,16 @@ static uint64_t choose_part_limit(const struct idxi_join *join, uint64_t memory)
     return limit < UINT32_MAX ? limit : UINT32_MAX - 1;
 }
 
-/* Returns how many parts a side of so many fingerprints is read in, if a part may have `part_limit` of them. */
+/* Returns in how many parts a side of `fingerprints` fingerprints is read, if a part may have `part_limit` of them. */
 static uint32_t count_parts(uint64_t fingerprints, uint64_t part_limit) {
     uint64_t parts = fingerprints > part_limit ? (fingerprints - 1) / part_limit + 1 : 1;
     return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
 }
 
-/* Returns the nanoseconds that all searches are expected to take, without those of reading: each part of one index with
- * each of the other; or within one index, each part with itself, and each pair of parts. */
-static double estimate_cost(const struct idxi_join *join) {
+/* Returns the nanoseconds that all searches are expected to take, without reading. Between two indexes, each part of
+ * one is searched with each part of the other; within one, each part with itself, and each two parts with each other.
+ */
+static double estimate_search_time(const struct idxi_join *join) {
     uint64_t all_a = count_with_pending(join->a), all_b = count_with_pending(join->b);
     uint64_t part_limit = choose_part_limit(join, get_array_memory(join));
     double a_parts = count_parts(all_a, part_limit), b_parts = count_parts(all_b, part_limit);
@@ -75,16 +77,17 @@ static double estimate_cost(const struct idxi_join *join) {
     return cost;
 }
 
-bool idxi_join_prefers_arrays(const struct idxi_join *join) {
+bool idxi_join_prefers_memory(const struct idxi_join *join) {
     if (join->probing == NULL) return true;
-    return estimate_cost(join) <
+    return estimate_search_time(join) <
            idxi_estimate_tables_time(join->a, join->within ? NULL : join->b, join->options.distance);
 }
 
 /* ---- Reading ---- */
 
-/* An idx_fingerprints_visitor that several threads call at once: appends fingerprints to the part of a side. If there
- * are more than it has room for, sets side->is_full and stops. */
+/* An idx_fingerprints_visitor that several threads call at once: appends fingerprints to the part of a side. If they
+ * don't fit, sets side->is_full and returns false. Each call reserves its place by raising side->count first, so the
+ * count exceeds the capacity then. */
 static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct side *side = context;
     size_t place = atomic_fetch_add(&side->count, count);
@@ -94,12 +97,12 @@ static bool append_fingerprints(void *context, const uint64_t *fingerprints, siz
     return true;
 }
 
-/* A task of idxi_run_parallel: reads a step of the current part. Fails if there are more fingerprints than the
- * segments' headers say. */
+/* An idxi_task: reads step `number` of the current part. Fails if there are more fingerprints than the segments'
+ * headers say. */
 static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
     struct side *side = context;
-    uint32_t step = side->part * side->steps + (uint32_t)number;
-    IDXI_TRY(idx_visit_part(side->index, step, side->parts * side->steps, append_fingerprints, side, error));
+    uint32_t step = side->part * side->tasks + (uint32_t)number;
+    IDXI_TRY(idx_visit_part(side->index, step, side->part_count * side->tasks, append_fingerprints, side, error));
     if (side->is_full) return idxi_fail_fault(error, IDXF_FAULT_COUNT, side->index->segments[0]->tables[0].path, 0);
     return idxi_progress_add(side->progress, 0, error);
 }
@@ -108,20 +111,20 @@ static enum idx_status load_step(void *context, size_t number, struct idx_error 
  * bits can't number the steps of all parts. */
 static enum idx_status load_part(struct searching *searching, struct side *side, uint32_t part,
                                  struct idx_error *error) {
-    side->steps = UINT32_MAX / side->parts < 16 ? 1 : 16;
+    side->tasks = UINT32_MAX / side->part_count < 16 ? 1 : 16;
     side->part = part;
     side->count = 0;
-    if (side->parts == 1) idxi_array_populate(side->fingerprints, side->capacity);
-    return idxi_run_parallel(side->steps, searching->join->options.threads, load_step, side, side->progress, error);
+    if (side->part_count == 1) idxi_array_populate(side->fingerprints, side->capacity);
+    return idxi_run_parallel(side->tasks, searching->join->options.threads, load_step, side, side->progress, error);
 }
 
 /* ---- Searching ---- */
 
-/* Searches the part of side a within itself, or with that of `b` if that is not NULL. Progress is divided evenly over
- * all such searches. */
-static enum idx_status search_parts(struct searching *searching, const struct side *b, struct idx_error *error) {
+/* Searches the loaded part of side a within itself if `b` is NULL, else with the loaded part of `b`. All such searches
+ * add equal shares to the progress. */
+static enum idx_status search_loaded_parts(struct searching *searching, const struct side *b, struct idx_error *error) {
     struct idxi_join *join = searching->join;
-    uint64_t work = idxi_count_fingerprints(join->a), done = searching->done++;
+    uint64_t work = idxi_count_fingerprints(join->a), done = searching->searches_done++;
     uint64_t array_bytes = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {
         .distance = join->options.distance,
@@ -131,8 +134,8 @@ static enum idx_status search_parts(struct searching *searching, const struct si
         .visit_context = join->visit_context,
         .progress = &join->progress,
         .within = join->within,
-        .work = (uint64_t)((double)work / (double)searching->parts * (double)(done + 1)) -
-                (uint64_t)((double)work / (double)searching->parts * (double)done),
+        .work = (uint64_t)((double)work / (double)searching->total_searches * (double)(done + 1)) -
+                (uint64_t)((double)work / (double)searching->total_searches * (double)done),
     };
     IDXI_TRY(idxi_find_array_pairs(&pairs, searching->a.fingerprints, searching->a.count,
                                    b == NULL ? NULL : b->fingerprints, b == NULL ? 0 : b->count, error));
@@ -141,21 +144,22 @@ static enum idx_status search_parts(struct searching *searching, const struct si
 }
 
 /* Searches part number `part` of side a, which is in memory, with each part of side b, which is read for that. Within
- * one index, where the sides are equal, it searches the part within itself, and with later parts alone. */
+ * one index, where both sides have the same parts, searches the part within itself, and then only with later parts. */
 static enum idx_status search_with_all_parts_of_b(struct searching *searching, uint32_t part, struct idx_error *error) {
     bool within = searching->join->within;
-    if (within) IDXI_TRY(search_parts(searching, NULL, error));
-    for (uint32_t i = within ? part + 1 : 0; i < searching->b.parts && !searching->join->ended; i++) {
+    if (within) IDXI_TRY(search_loaded_parts(searching, NULL, error));
+    for (uint32_t i = within ? part + 1 : 0; i < searching->b.part_count && !searching->join->ended; i++) {
         IDXI_TRY(load_part(searching, &searching->b, i, error));
-        IDXI_TRY(search_parts(searching, &searching->b, error));
+        IDXI_TRY(search_loaded_parts(searching, &searching->b, error));
     }
     return IDX_OK;
 }
 
-/* Loads one part of side a after the other, and searches each with all of side b. */
+/* Loads the parts of side a one after the other, and searches each with all of side b, until the visitor ends the
+ * join. */
 static enum idx_status search_all_parts(struct searching *searching, struct idx_error *error) {
-    uint64_t a = searching->a.parts, b = searching->b.parts;
-    searching->parts = searching->join->within ? a * (a + 1) / 2 : a * b;
+    uint64_t a = searching->a.part_count, b = searching->b.part_count;
+    searching->total_searches = searching->join->within ? a * (a + 1) / 2 : a * b;
     for (uint32_t i = 0; i < a && !searching->join->ended; i++) {
         IDXI_TRY(load_part(searching, &searching->a, i, error));
         IDXI_TRY(search_with_all_parts_of_b(searching, i, error));
@@ -165,20 +169,21 @@ static enum idx_status search_all_parts(struct searching *searching, struct idx_
 
 /* ---- All ---- */
 
-/* Sets a side to be read in parts of `part_limit` fingerprints. Makes room for the whole side, since parts vary in size
- * with the fingerprints that blocks hold; only what is written takes memory. */
+/* Prepares a side to be read in parts of about `part_limit` fingerprints. Reserves an array for the whole side, since
+ * parts vary in size with what blocks hold; only what is written takes memory. idxi_join_match_in_memory releases it.
+ */
 static enum idx_status open_side(struct idxi_join *join, struct side *side, const struct idx_index *index,
                                  uint64_t part_limit, struct idx_error *error) {
     uint64_t fingerprints = count_with_pending(index);
     side->progress = &join->progress;
     side->index = index;
-    side->parts = count_parts(fingerprints, part_limit);
+    side->part_count = count_parts(fingerprints, part_limit);
     side->capacity = (size_t)fingerprints;
     side->fingerprints = idxi_array_reserve(side->capacity);
     return side->fingerprints != NULL ? IDX_OK : idxi_fail_memory(error);
 }
 
-enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error) {
+enum idx_status idxi_join_match_in_memory(struct idxi_join *join, struct idx_error *error) {
     struct searching searching = {.join = join, .memory = get_array_memory(join)};
     uint64_t part_limit = choose_part_limit(join, searching.memory);
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_count_fingerprints(join->a), error));

@@ -6,7 +6,7 @@
 #include "libidx/pairs/join.h"
 #include "libidx/view/live.h"
 
-/* How many queries are looked up before it is checked again whether the join ended. */
+/* How many queries are looked up between two checks whether the join has ended. */
 #define CHUNK ((size_t)1024)
 
 /* Fingerprints in ascending order. */
@@ -15,12 +15,12 @@ struct fingerprints {
     size_t count;
 };
 
-/* The look-ups of one side's pending fingerprints in the other index. */
+/* The look-ups of one side's pending fingerprints in the other index, or within one index in that. */
 struct finding {
     struct idxi_join *join;
     const struct fingerprints *queries;
-    const struct fingerprints *of_a; /* the queries of `a`, which are looked up first */
-    bool reverse;                    /* the queries are those of `b`, looked up in `a` */
+    const struct fingerprints *queries_of_a; /* the queries of `a`, which are looked up first */
+    bool reverse;                            /* the queries are those of `b`, looked up in `a` */
     struct idxi_search search;
 };
 
@@ -35,25 +35,25 @@ static bool contains(const struct fingerprints *fingerprints, uint64_t fingerpri
     return bsearch(&fingerprint, fingerprints->values, fingerprints->count, sizeof fingerprint, compare_values) != NULL;
 }
 
-/* Returns whether to skip a match because another query finds the same pair, or it is the query itself. A pair of two
- * queries counts for the smaller one, or between two indexes for that of `a`. */
-static bool is_of_other_query(const struct finding *finding, uint64_t query, uint64_t match) {
+/* Returns whether to skip a match, because it is the query itself, or because another query finds the same pair. A pair
+ * of two queries belongs to the smaller one, or between two indexes to that of `a`. */
+static bool belongs_to_other_query(const struct finding *finding, uint64_t query, uint64_t match) {
     if (finding->join->within) return match == query || (match < query && contains(finding->queries, match));
-    return finding->reverse && contains(finding->of_a, match);
+    return finding->reverse && contains(finding->queries_of_a, match);
 }
 
-/* The idxi_match_visitor: adds the pair of a query and its match, unless another query finds it. Returns false if the
- * join has ended. */
+/* An idxi_match_visitor: adds the pair of query `number` and its match, unless another query finds it. Returns false if
+ * the join has ended or was cancelled. */
 static bool visit_match(void *context, size_t number, const struct idx_match *match) {
     struct finding *finding = context;
     struct idxi_join_worker *worker = finding->join->workers[0];
     uint64_t query = finding->queries->values[number], found = match->fingerprint;
-    if (is_of_other_query(finding, query, found)) return true;
+    if (belongs_to_other_query(finding, query, found)) return true;
     idxi_join_add_pair(worker, finding->reverse ? found : query, finding->reverse ? query : found, match->distance);
     return idxi_join_is_going_on(worker);
 }
 
-/* Looks up all queries in an index, until the join has ended. */
+/* Looks up all queries in an index, until the join ends. Visits the pairs that they find. */
 static enum idx_status look_up_queries(struct finding *finding, const struct idx_index *index,
                                        struct idx_error *error) {
     bool goes_on = true;
@@ -68,11 +68,11 @@ static enum idx_status look_up_queries(struct finding *finding, const struct idx
 }
 
 /* Looks up the pending fingerprints `a` of index a in index b, and between two indexes also `b` in index a. */
-static enum idx_status find_pairs(struct idxi_join *join, const struct fingerprints *a, const struct fingerprints *b,
-                                  struct idx_error *error) {
+static enum idx_status find_pairs_of_pending(struct idxi_join *join, const struct fingerprints *a,
+                                             const struct fingerprints *b, struct idx_error *error) {
     struct finding *finding = calloc(1, sizeof *finding);
     if (finding == NULL) return idxi_fail_memory(error);
-    *finding = (struct finding){.join = join, .queries = a, .of_a = a};
+    *finding = (struct finding){.join = join, .queries = a, .queries_of_a = a};
     enum idx_status status = look_up_queries(finding, join->b, error);
     if (status == IDX_OK && !join->within) {
         finding->queries = b;
@@ -88,7 +88,7 @@ enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error
     IDXI_TRY(idxi_list_pending_fingerprints(join->a, &a.values, &a.count, error));
     enum idx_status status =
         join->within ? IDX_OK : idxi_list_pending_fingerprints(join->b, &b.values, &b.count, error);
-    if (status == IDX_OK) status = find_pairs(join, &a, &b, error);
+    if (status == IDX_OK) status = find_pairs_of_pending(join, &a, &b, error);
     free(a.values);
     free(b.values);
     if (status != IDX_OK) return status;

@@ -20,12 +20,12 @@ size_t idxi_join_get_range_limit(const struct idxi_join *join) {
 }
 
 /* Sets *is_leaf to whether a range is not halved any more: it is small enough, or its fingerprints agree in the whole
- * prefix. In a table with a radius, all ranges are cut by the same number of leading bits, whatever they hold. */
+ * prefix. In a table with a radius, the size does not matter: all leaves agree in join->leading_bits bits. */
 static enum idx_status check_leaf(const struct idxi_join *join, const struct idxi_join_leaf *range, bool *is_leaf,
                                   struct idx_error *error) {
     struct idxi_ranges a = idxi_join_get_table_ranges(join, join->a), b = idxi_join_get_table_ranges(join, join->b);
     uint64_t a_count, b_count = 0, limit = idxi_join_get_range_limit(join);
-    *is_leaf = range->same == (join->table->radius > 0 ? join->leading : idxf_count_bits(join->prefix));
+    *is_leaf = range->same_bits == (join->table->radius > 0 ? join->leading_bits : idxf_count_bits(join->prefix));
     if (*is_leaf || join->table->radius > 0) return IDX_OK;
     IDXI_TRY(idxi_range_estimate(&a, range->low, idxi_get_leaf_high(range), &a_count, error));
     if (!join->within) IDXI_TRY(idxi_range_estimate(&b, range->low, idxi_get_leaf_high(range), &b_count, error));
@@ -37,9 +37,9 @@ enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_le
     bool is_leaf;
     IDXI_TRY(check_leaf(join, &leaf, &is_leaf, error));
     if (is_leaf) return append_leaf(join, leaf, error);
-    leaf.same++;
+    leaf.same_bits++;
     IDXI_TRY(idxi_join_add_leaves(join, leaf, error));
-    leaf.low |= UINT64_C(1) << (64 - leaf.same);
+    leaf.low |= UINT64_C(1) << (64 - leaf.same_bits);
     return idxi_join_add_leaves(join, leaf, error);
 }
 
@@ -59,8 +59,9 @@ struct idxi_match_side idxi_join_get_array_side(const struct idxi_join_worker *w
     return (struct idxi_match_side){.values = worker->arrays[array], .room = worker->arrays[array + 1], .count = count};
 }
 
-/* Groups that the arrays have no room to sort are searched by balls, which take memory of their own. */
-void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, const struct idxi_match_side *a,
+/* Pairs that an earlier table or an earlier pass has found are left out. Groups that the arrays have no room to sort
+ * are searched by balls, which take memory of their own. */
+void idxi_join_match_loaded(struct idxi_join_worker *worker, unsigned same_bits, const struct idxi_match_side *a,
                             const struct idxi_match_side *b) {
     const struct idxi_join *join = worker->join;
     const struct idxi_join_pass *pass = &join->pass;
@@ -72,11 +73,12 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, cons
     if (a->count > join->capacity || (b != NULL && b->count > join->capacity))
         idxi_balls_search_alone(balls, a->values, a->count, b == NULL ? NULL : b->values, b == NULL ? 0 : b->count);
     else
-        idxi_match_sides(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same), pass->errors, pass->number == 0);
+        idxi_match_sides(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same_bits), pass->errors,
+                         pass->number == 0);
 }
 
-/* Finds the pairs between `a`, a loaded part of a leaf, and all that index b has from `low` to `high`, part by part if
- * the array does not hold it at once. */
+/* Finds the pairs between `a`, a loaded part of a leaf, and all that index b has from `low` to `high`. If the array
+ * does not hold all of it, idxi_range_load lowers b_range.high, and the rest follows part by part. */
 static enum idx_status match_with_range_of_b(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                              const struct idxi_match_side *a, uint64_t low, uint64_t high,
                                              struct idx_error *error) {
@@ -85,7 +87,7 @@ static enum idx_status match_with_range_of_b(struct idxi_join_worker *worker, co
     for (; !worker->join->ended; b_range.low = b_range.high + 1, b_range.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &b_range, error));
         struct idxi_match_side b = idxi_join_get_array_side(worker, IDXI_ARRAY_B, b_range.count);
-        idxi_join_match_arrays(worker, leaf->same, a, &b);
+        idxi_join_match_loaded(worker, leaf->same_bits, a, &b);
         IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error));
         if (b_range.high == high) break;
     }
@@ -95,14 +97,15 @@ static enum idx_status match_with_range_of_b(struct idxi_join_worker *worker, co
 enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                      struct idx_error *error) {
     struct idxi_join *join = worker->join;
-    uint64_t high = idxi_get_leaf_high(leaf);
+    uint64_t high = idxi_get_leaf_high(leaf); /* range.high is lower while a part of the leaf is loaded */
     struct idxi_ranges ranges = idxi_join_get_table_ranges(join, join->a);
     struct idxi_range range = idxi_join_make_range(worker, IDXI_ARRAY_A, leaf->low, high);
-    if (join->pass.number == 0) ranges.counts = worker->loaded_counts;
+    if (join->pass.number == 0) ranges.counts = worker->loaded_counts; /* later passes load only some fingerprints */
     for (; !join->ended; range.low = range.high + 1, range.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
         struct idxi_match_side a = idxi_join_get_array_side(worker, IDXI_ARRAY_A, range.count);
-        if (join->within) idxi_join_match_arrays(worker, leaf->same, &a, NULL);
+        if (join->within) idxi_join_match_loaded(worker, leaf->same_bits, &a, NULL);
+        /* Within one index, a part of a leaf is matched with the later parts of this leaf, which side b loads. */
         if (range.count > 0 && (!join->within || range.high < high))
             IDXI_TRY(match_with_range_of_b(worker, leaf, &a, join->within ? range.high + 1 : leaf->low, high, error));
         IDXI_TRY(idxi_progress_add(&join->progress, range.count, error));

@@ -13,7 +13,8 @@ static size_t count_sides(const struct idxi_join *join) { return join->within ? 
 
 /* ---- Loading ---- */
 
-/* Appends a loaded range to a side. Threads call it at once. Sets join->is_full if there is no room for all. */
+/* Appends a loaded range to a side. Several threads may call it at once, since each reserves its place by raising
+ * side->count first. If the range does not fit, sets join->is_full and copies nothing. */
 static void append_range(struct idxi_join *join, struct idxi_join_side *side, const struct idxi_range *range) {
     size_t place = atomic_fetch_add(&side->count, range->count);
     if (place > join->side_capacity || range->count > join->side_capacity - place)
@@ -47,10 +48,10 @@ static enum idx_status load_leaves(struct idxi_join_worker *worker, struct idx_e
     return IDX_OK;
 }
 
-/* Loads into all sides the fingerprints whose bits of `mask` are `value`. Sets join->is_full if there is no room for
- * them. */
+/* Loads into all sides the fingerprints whose bits of `mask` are `value`. Sets join->is_full if they don't fit, which
+ * it knows beforehand if even an equal share of all fingerprints for each value of the mask is too much. */
 static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_t value, struct idx_error *error) {
-    join->is_full = idxi_join_count_larger(join) >> idxf_count_bits(mask) > join->side_capacity;
+    join->is_full = idxi_join_count_larger_index(join) >> idxf_count_bits(mask) > join->side_capacity;
     if (join->is_full) return IDX_OK;
     join->pass.mask = mask;
     join->pass.value = value;
@@ -63,7 +64,7 @@ static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_
 
 /* ---- Matching ---- */
 
-/* Returns a bucket of a side, with a worker's arrays as room to sort it. */
+/* Returns bucket number `bucket` of side number `side`, with a worker's arrays as memory to sort a copy of it. */
 static struct idxi_match_side get_bucket(const struct idxi_join_worker *worker, size_t side, size_t bucket) {
     const struct idxi_buckets *buckets = &worker->join->sides[side].buckets;
     struct idxi_match_side bucket_side = idxi_join_get_array_side(
@@ -72,20 +73,22 @@ static struct idxi_match_side get_bucket(const struct idxi_join_worker *worker, 
     return bucket_side;
 }
 
-/* An idxi_join_task: finds the pairs within buckets that no other thread has taken. */
+/* An idxi_join_task: takes buckets that no other thread has taken, and finds the pairs within each, or between two
+ * indexes, with the bucket of the same number on the other side. */
 static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx_error *error) {
     struct idxi_join *join = worker->join;
     size_t bucket, buckets = (size_t)1 << join->spread_bits;
     while (!join->ended && (bucket = atomic_fetch_add(&join->next, 1)) < buckets) {
         struct idxi_match_side a = get_bucket(worker, 0, bucket), b = {0};
         if (!join->within) b = get_bucket(worker, 1, bucket);
-        idxi_join_match_arrays(worker, 0, &a, join->within ? NULL : &b);
+        idxi_join_match_loaded(worker, 0, &a, join->within ? NULL : &b);
         IDXI_TRY(idxi_progress_add(&join->progress, a.count, error));
     }
     return IDX_OK;
 }
 
-/* Sorts what was loaded into buckets by `part`, and finds the pairs within buckets of the same value. */
+/* Sorts what was loaded into buckets by the bits of the mask `part`, and finds the pairs of fingerprints that agree in
+ * these. */
 static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part, struct idx_error *error) {
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
@@ -102,8 +105,8 @@ static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part,
     return idxi_join_run_task(join, match_buckets, error);
 }
 
-/* Finds the pairs of fingerprints whose bits of `part` are `value` by reading the whole table, on one thread, since
- * even these don't fit the memory. */
+/* Finds the pairs of fingerprints whose bits of the mask `part` are `value` by reading the whole table, as one leaf, on
+ * one thread. This is for values that so many fingerprints share that they don't fit the memory. */
 static enum idx_status match_streamed(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
     struct idxi_join_leaf whole = {0, 0};
     join->pass.mask = part;
@@ -115,8 +118,8 @@ static enum idx_status match_streamed(struct idxi_join *join, uint64_t part, uin
     return status;
 }
 
-/* Finds the pairs that agree in `part`, among fingerprints whose bits of `mask` are `value`. The mask has the first
- * bits of `part`, at first none, and gets one bit more in each recursion until the fingerprints fit the memory. */
+/* Finds the pairs that agree in all bits of `part`, among fingerprints whose bits of `mask` are `value`. The mask has
+ * the first bits of `part`: none at first, and one more in each recursion, until the fingerprints fit the memory. */
 static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_t mask, uint64_t value,
                                   struct idx_error *error) {
     IDXI_TRY(load_sides(join, mask, value, error));
@@ -133,24 +136,25 @@ static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_
 /* A side has fewer than 2^32 fingerprints, since they are sorted with numbers of 32 bits. */
 #define MAX_SIDE_CAPACITY (UINT32_MAX - 2)
 
-/* Makes room to load and sort any table, once for the whole join. */
+/* Allocates the sides, large enough to load and sort any table. They are made once for the whole join: later calls do
+ * nothing. idxi_join_free_sides frees them, also after an error. */
 static enum idx_status make_sides(struct idxi_join *join, struct idx_error *error) {
     unsigned threads = join->options.threads;
-    uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), needed = idxi_join_count_larger(join);
-    uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) / 2 / bytes;
+    uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), needed = idxi_join_count_larger_index(join);
+    uint64_t fitting = idxi_memory_of_arrays(join->options.memory_bytes, threads) / 2 / bytes;
     size_t buckets = (size_t)1 << idxi_join_choose_range_bits(join);
     if (join->side_capacity > 0) return IDX_OK;
-    if (room > MAX_SIDE_CAPACITY) room = MAX_SIDE_CAPACITY;
-    join->side_capacity = (size_t)(room < needed ? room : needed) + 1;
+    if (fitting > MAX_SIDE_CAPACITY) fitting = MAX_SIDE_CAPACITY;
+    join->side_capacity = (size_t)(fitting < needed ? fitting : needed) + 1;
     join->sort_counts = threads > 1 ? malloc(threads * buckets * sizeof *join->sort_counts) : NULL;
-    bool ok = threads == 1 || join->sort_counts != NULL;
+    bool ok = threads == 1 || join->sort_counts != NULL, all_fit = fitting >= needed;
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         side->index = i == 0 ? join->a : join->b;
         side->fingerprints = idxi_array_reserve(join->side_capacity);
         side->buckets.fingerprints = idxi_array_reserve(join->side_capacity);
-        if (room >= needed && side->fingerprints != NULL) idxi_array_populate(side->fingerprints, join->side_capacity);
-        if (room >= needed && side->buckets.fingerprints != NULL)
+        if (all_fit && side->fingerprints != NULL) idxi_array_populate(side->fingerprints, join->side_capacity);
+        if (all_fit && side->buckets.fingerprints != NULL)
             idxi_array_populate(side->buckets.fingerprints, join->side_capacity);
         side->buckets.starts = malloc((buckets + 2) * sizeof *side->buckets.starts);
         ok = ok && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
@@ -168,16 +172,18 @@ void idxi_join_free_sides(struct idxi_join *join) {
 }
 
 /* A pair differs in at most `radius` bits of the prefix, and here in at least one of the leading bits. The bits after
- * these are cut into `radius` parts, so that the pair agrees in at least one part; each pass finds the pairs of one. */
+ * the leading ones are cut into `radius` parts, so the pair agrees in at least one part, and each pass finds the pairs
+ * that agree in one. Pass n may leave out pairs that agree in an earlier part. The others differ in the leading bits
+ * and in each of n - 1 parts, so at most radius - n errors are left for the rest. */
 enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx_error *error) {
     unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix);
     unsigned range_bits = idxi_join_choose_range_bits(join);
-    unsigned width = (prefix - join->leading) / radius, shift = 64 - join->leading;
+    unsigned width = (prefix - join->leading_bits) / radius, shift = 64 - join->leading_bits;
     if (width > range_bits) width = range_bits;
     join->spread_bits = width;
     IDXI_TRY(make_sides(join, error));
-    join->pass.before[0] = idxi_top_bits(join->leading);
-    join->pass.narrow &= ~idxi_top_bits(join->leading);
+    join->pass.before[0] = idxi_top_bits(join->leading_bits);
+    join->pass.narrow &= ~idxi_top_bits(join->leading_bits);
     for (join->pass.number = 1; join->pass.number <= radius && !join->ended; join->pass.number++) {
         shift -= width;
         uint64_t part = idxf_low_bits(width) << shift;

@@ -7,15 +7,15 @@
 
 void idxi_join_hand_over_pairs(struct idxi_join_worker *worker) {
     struct idxi_join *join = worker->join;
-    pthread_mutex_lock(&join->handing_over);
+    pthread_mutex_lock(&join->visit_mutex);
     if (!join->ended && worker->pair_count > 0 && !join->visit(join->visit_context, worker->pairs, worker->pair_count))
         join->ended = true;
-    pthread_mutex_unlock(&join->handing_over);
+    pthread_mutex_unlock(&join->visit_mutex);
     worker->pair_count = 0;
 }
 
-/* Returns whether `x` is live in index a, and `y` in b. If that can't be read, sets the worker's status, ends the join,
- * and returns false. */
+/* Returns whether `x` is live in index a, and `y` in b. If that can't be read, sets worker->status and worker->error,
+ * ends the join, and returns false. */
 static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
     const struct idxi_join *join = worker->join;
     bool live = false;
@@ -33,8 +33,8 @@ void idxi_join_add_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y,
     if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over_pairs(worker);
 }
 
-/* The visitor of the worker's comparisons: adds a near pair that the current table finds, if no earlier table finds it
- * and both fingerprints are live. */
+/* This is idxi_comparison.visit of a worker: adds a near pair of permuted fingerprints, unless an earlier table finds
+ * it, or one of them was removed. After an error, which worker->status has then, it adds nothing. */
 static void visit_permuted_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct idxi_join_worker *worker = context;
     const struct idxi_join *join = worker->join;

@@ -6,10 +6,10 @@
 #include "format/bytes.h"
 #include "format/processor.h"
 
-/* Groups with no more comparisons than this are compared all with all. */
-#define FEW_COMPARISONS ((uint64_t)1 << 18)
+/* Groups are compared all with all if that takes no more comparisons than this. */
+#define MAX_ALL_WITH_ALL ((uint64_t)1 << 18)
 
-/* If groups are surely shorter than twice so many fingerprints, each fingerprint is compared with those after it until
+/* If all groups are shorter than 2 * SHORT_GROUP fingerprints, each fingerprint is compared with those after it until
  * the group ends, without searching for its end first. */
 #define SHORT_GROUP 128
 
@@ -32,10 +32,10 @@ static size_t find_group_end(const struct idxi_match_side *side, size_t begin, u
     return end;
 }
 
-/* Finds the pairs between two groups, or within one if `b` is NULL: by balls if these are many comparisons. */
+/* Finds the pairs between two groups, or within one if `b` is NULL: by balls if that takes many comparisons. */
 static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
-    if ((b == NULL ? (uint64_t)a_count * a_count / 2 : (uint64_t)a_count * b_count) > FEW_COMPARISONS)
+    if ((b == NULL ? (uint64_t)a_count * a_count / 2 : (uint64_t)a_count * b_count) > MAX_ALL_WITH_ALL)
         idxi_balls_search_alone(balls, a, a_count, b, b_count);
     else if (b == NULL)
         balls->way->within(&balls->comparison, a, a_count);
@@ -43,8 +43,8 @@ static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_co
         balls->way->between(&balls->comparison, a, a_count, b, b_count);
 }
 
-/* Returns whether all groups of a side that is sorted by `mask` have less than 2 * SHORT_GROUP fingerprints. This holds
- * if no two neighbours among every SHORT_GROUP-th fingerprint are in one group. */
+/* Returns whether all groups of a side that is sorted by `mask` surely have fewer than 2 * SHORT_GROUP fingerprints. It
+ * looks at every SHORT_GROUP-th fingerprint alone: a longer group would have two successive ones of these. */
 static bool has_short_groups(const struct idxi_match_side *a, uint64_t mask) {
     uint64_t least_differing = mask;
     for (size_t i = SHORT_GROUP; i < a->count; i += SHORT_GROUP) {
@@ -66,7 +66,8 @@ static void match_within(struct idxi_balls *balls, const struct idxi_match_side 
     }
 }
 
-/* Finds the pairs between the groups of two sides, both sorted by `mask`, that have the same value in it. */
+/* Finds the pairs between two sides, both sorted by `mask`: merges them, and matches the groups that agree in `mask`.
+ */
 static void match_between(struct idxi_balls *balls, const struct idxi_match_side *a, const struct idxi_match_side *b,
                           uint64_t mask) {
     for (size_t i = 0, j = 0, a_end; i < a->count; i = a_end) {
@@ -88,15 +89,15 @@ static unsigned count_useful_bits(size_t count) {
     return bits > GROUP_LOG + 1 ? bits - GROUP_LOG : 1;
 }
 
-/* Chooses masks of `bits`, each of at most `useful` bits, such that fingerprints that differ in up to `errors` of
+/* Chooses masks of `bits`, each of at most `max_bits` bits, such that fingerprints that differ in up to `errors` of
  * `bits` agree in at least one mask. By the pigeonhole principle, errors + 1 disjoint masks suffice. For one error
- * there are two halves, or if these have fewer bits than are useful, three masks that each leave out a third. If there
- * are too few bits for so many masks, a single mask of no bits makes one group of all. The first mask has the highest
- * bits, so that ascending fingerprints are in its order. */
-static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
+ * these are two halves, or if halves have clearly fewer than `max_bits` bits, three masks that each leave out a third.
+ * If there are too few bits for so many masks, a single mask of no bits makes one group of all. The first mask has the
+ * highest bits, so that ascending fingerprints are in its order. */
+static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, unsigned max_bits) {
     unsigned bit_count = idxf_count_bits(bits);
     size_t count = errors + 1;
-    bool leaves_one_out = errors == 1 && bit_count / 2 + 3 < useful && bit_count >= 3;
+    bool leaves_one_out = errors == 1 && bit_count / 2 + 3 < max_bits && bit_count >= 3;
     if (leaves_one_out) count = 3;
     uint64_t rest_bits = bits;
     parts->count = count <= bit_count ? count : 1;
@@ -112,10 +113,11 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
         parts->masks[2] = parts->masks[0];
         parts->masks[0] = leading;
     }
-    for (size_t i = 0; i < parts->count; i++) parts->masks[i] = idxi_keep_highest_bits(parts->masks[i], useful);
+    for (size_t i = 0; i < parts->count; i++) parts->masks[i] = idxi_keep_highest_bits(parts->masks[i], max_bits);
 }
 
-/* Copies a side to its room, sorted by `mask`, and returns the copy. */
+/* Copies a side to its `room`, sorted by `mask`, and returns the copy. That has no memory of its own to be sorted
+ * again. */
 static struct idxi_match_side copy_sorted(struct idxi_matching *matching, const struct idxi_match_side *side,
                                           uint64_t mask) {
     idxi_sort_by_mask(matching->balls.way, side->values, side->count, mask, side->room, matching->counts);
@@ -127,11 +129,11 @@ void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_si
     struct parts parts;
     struct idxi_balls *balls = &matching->balls;
     if (a->count == 0 || (b != NULL && b->count == 0)) return;
-    unsigned useful = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
+    unsigned max_bits = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
     size_t known_before = balls->comparison.before_count;
-    if (useful > IDXI_SORTED_BITS) useful = IDXI_SORTED_BITS;
+    if (max_bits > IDXI_SORTED_BITS) max_bits = IDXI_SORTED_BITS;
     /* Without errors, sides that ascend are in order by all bits already, so that more bits cost no sorting. */
-    choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
+    choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : max_bits);
     for (size_t i = 0; i < parts.count; i++) {
         bool is_sorted = ascending && i == 0;
         struct idxi_match_side sorted_a = is_sorted ? *a : copy_sorted(matching, a, parts.masks[i]);

@@ -1,5 +1,5 @@
-/* matching.h: finds the pairs of fingerprints in memory that differ in at most a few of some bits, by groups that agree
- * in some of these, however large the groups are. */
+/* matching.h: finds the pairs of fingerprints in memory that differ in a limited number of given bits. They are grouped
+ * by some of these bits; groups of any size are handled. */
 #ifndef IDX_LIBIDX_MATCHING_H
 #define IDX_LIBIDX_MATCHING_H
 
@@ -11,17 +11,17 @@ struct idxi_matching {
     uint32_t counts[IDXI_SORT_COUNTS];
 };
 
-/* The fingerprints of one side, which stay as they are, and room to sort a copy of them. */
+/* The fingerprints of one side, which are not changed, and memory to sort a copy of them. */
 struct idxi_match_side {
     const uint64_t *values; /* the fingerprints */
-    uint64_t *room;
+    uint64_t *room;         /* for `count` fingerprints; overwritten */
     size_t count;
 };
 
-/* Finds the pairs of one fingerprint of `a` and one of `b`, or of two of `a` if `b` is NULL, that are within the
- * distance and differ in at most `errors` bits of `narrow`, and calls the visitor of the comparison with them. It may
- * find other pairs within the distance, but none twice in a call. `ascending`: each side ascends, and all agree in the
- * bits above the highest of `narrow`. */
+/* Finds pairs of one fingerprint of `a` and one of `b`, or of two of `a` if `b` is NULL, and calls the visitor of the
+ * comparison with them: all that are within the distance and differ in at most `errors` bits of the mask `narrow`. It
+ * may find other pairs within the distance, but none twice in a call. `ascending` says that each side ascends and all
+ * fingerprints agree in the bits above the highest one of `narrow`, which saves sorting once. */
 void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_side *a, const struct idxi_match_side *b,
                       uint64_t narrow, unsigned errors, bool ascending);
 

@@ -17,7 +17,8 @@ static enum idx_status add_groups_by_first(struct idxi_sorter *sorter, struct id
     }
 }
 
-/* Adds all fingerprints of an index to the sorter, with the `first` of their groups as keys. `ranks` may be NULL. */
+/* Opens the groups of an index, and adds all their fingerprints to the sorter by add_groups_by_first. `ranks` may be
+ * NULL: then `first` is no rank. */
 static enum idx_status add_index_by_first(struct idxi_sorter *sorter, const struct idx_index *index,
                                           const struct idxi_id_ranks *ranks, struct idx_error *error) {
     struct idxi_document_groups groups;
@@ -27,8 +28,8 @@ static enum idx_status add_index_by_first(struct idxi_sorter *sorter, const stru
     return status;
 }
 
-/* Numbers the fingerprints, which `sorter` has as values, in its order. Sets numbering->stream to them with their
- * numbers, sorted by fingerprint in numbering->sorter. */
+/* Numbers the fingerprints in the order of `sorter`, which has them as values. Sorts them with their numbers in
+ * numbering->sorter, and sets numbering->stream to its stream. Errors: IDX_LIMIT (too many), those of sorting. */
 static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                        struct idx_error *error) {
     struct idxi_reading reading;
@@ -64,10 +65,10 @@ static enum idx_status number_by_first(struct idxi_numbering *numbering, const s
 
 /* Numbers fingerprints in the order of their smallest text ID. */
 static enum idx_status number_by_id(struct idxi_numbering *numbering, const struct idx_index *index,
-                                    const struct idxi_sorter_options *options, uint64_t most_memory,
+                                    const struct idxi_sorter_options *options, uint64_t max_memory,
                                     struct idx_error *error) {
     struct idxi_id_ranks ranks;
-    enum idx_status status = idxi_id_ranks_make(&ranks, index, most_memory, error);
+    enum idx_status status = idxi_id_ranks_make(&ranks, index, max_memory, error);
     if (status == IDX_OK) status = number_by_first(numbering, index, options, &ranks, error);
     idxi_id_ranks_free(&ranks);
     return status;
@@ -75,8 +76,9 @@ static enum idx_status number_by_id(struct idxi_numbering *numbering, const stru
 
 /* ---- By how many documents ---- */
 
-/* Adds each fingerprint to the sorter, with a key that orders by descending count of documents, then by its number;
- * 2^32 - 1 documents and more count as equal. Numbers and groups are both in the order of fingerprints. */
+/* Adds each fingerprint to the sorter, with a key that orders by descending count of documents, then by its number in
+ * `numbering`. 2^32 - 1 documents and more count as equal. The numbers and the groups are both read in the order of
+ * fingerprints, so each group belongs to the number that was just read. */
 static enum idx_status add_groups_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
                                            struct idxi_document_groups *groups, struct idx_error *error) {
     struct idxi_reading reading;
@@ -94,7 +96,7 @@ static enum idx_status add_groups_by_count(struct idxi_sorter *sorter, const str
     }
 }
 
-/* Adds all fingerprints of an index to the sorter, as add_groups_by_count does. */
+/* Opens the groups of an index, and adds all their fingerprints to the sorter by add_groups_by_count. */
 static enum idx_status add_index_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
                                           const struct idx_index *index, struct idx_error *error) {
     struct idxi_document_groups groups;
@@ -123,13 +125,13 @@ static enum idx_status number_by_count(struct idxi_numbering *numbering, const s
 
 enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const struct idx_index *index,
                                     enum idx_representative representative, const struct idxi_sorter_options *options,
-                                    uint64_t most_memory, struct idx_error *error) {
+                                    uint64_t max_memory, struct idx_error *error) {
     enum idxf_id_type id_type = index->manifest->id_type;
     *numbering = (struct idxi_numbering){0};
     if (representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS && id_type != IDXF_ID_NONE)
         return number_by_count(numbering, index, options, error);
     if (representative == IDX_REPRESENTATIVE_SMALLEST_ID && id_type == IDXF_ID_TEXT)
-        return number_by_id(numbering, index, options, most_memory, error);
+        return number_by_id(numbering, index, options, max_memory, error);
     return number_by_first(numbering, index, options, NULL, error);
 }
 

@@ -15,13 +15,13 @@ struct idxi_numbering {
 
 #define IDXI_MAX_NUMBERED ((uint64_t)UINT32_MAX)
 
-/* Sets *numbering to the numbers of the fingerprints of an index. `options` say how they are sorted, in up to twice
- * their memory. For IDX_REPRESENTATIVE_SMALLEST_ID with text IDs, up to `most_memory` bytes are used. Call
- * idxi_numbering_close even if this fails. Errors: IDX_LIMIT (more fingerprints than can be numbered),
- * IDX_OUT_OF_MEMORY, those of damaged files, and those of writing temporary files. */
+/* Numbers the fingerprints of an index. `options` say how they are sorted, in up to twice the memory that they name.
+ * For IDX_REPRESENTATIVE_SMALLEST_ID with text IDs, up to `max_memory` bytes are used. Call idxi_numbering_close even
+ * if this fails. Errors: IDX_LIMIT (more fingerprints than can be numbered), IDX_OUT_OF_MEMORY, those of damaged files,
+ * and those of writing temporary files. */
 enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const struct idx_index *index,
                                     enum idx_representative representative, const struct idxi_sorter_options *options,
-                                    uint64_t most_memory, struct idx_error *error);
+                                    uint64_t max_memory, struct idx_error *error);
 
 /* Frees the numbers, and closes their temporary files. */
 void idxi_numbering_close(struct idxi_numbering *numbering);

@@ -1,7 +1,7 @@
-/* stars.h: makes stars from pairs in any order, with memory for a bounded number of pairs. In a star, a representative
- * has all members near to itself. The caller gives all pairs again and again until every star is made; each time, the
- * pairs of the next most preferred fingerprints are stored, as many as fit, unless one of a pair is in a star
- * already. */
+/* stars.h: makes stars from pairs in any order, with memory for a bounded number of pairs. In a star, all members are
+ * near to the representative. The caller goes through all pairs again and again until every star is made. Each time,
+ * the pairs of the next most preferred fingerprints are stored, as many as fit, except pairs with a member of a star
+ * that is already made. */
 #ifndef IDX_LIBIDX_STARS_H
 #define IDX_LIBIDX_STARS_H
 
@@ -10,23 +10,23 @@
 #include <stdint.h>
 
 struct idxi_stars {
-    uint32_t *roots;      /* each number's representative, or itself; the caller's array */
-    uint64_t *pairs;      /* (smaller number) · 2^32 + larger number */
-    uint64_t *spare;      /* room to sort as many pairs */
-    size_t count, room;   /* how many pairs are stored, and how many fit */
-    uint64_t from, below; /* pairs are stored whose smaller number is in [from, below) */
+    uint32_t *roots;        /* each number's representative, or itself; the caller's array */
+    uint64_t *pairs;        /* (smaller number) · 2^32 + larger number */
+    uint64_t *spare;        /* memory to sort as many pairs */
+    size_t count, capacity; /* how many pairs are stored, and how many fit */
+    uint64_t from, below;   /* pairs are stored whose smaller number is in [from, below) */
 };
 
-/* Begins stars of `count` numbers, each of which is its own root. `memory` is in bytes, at least 16 for each number and
- * 16 more. Returns false if memory is short. Call idxi_stars_free in either case. */
+/* Begins stars of `count` numbers; roots[i] is i for each. `memory` is how many bytes the pairs may take, at least 16
+ * for each number and 16 more. Returns false if memory runs out. Call idxi_stars_free in either case. */
 bool idxi_stars_begin(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory);
 
-/* Stores a near pair, its two numbers in either order, if its stars are to be made next and there is room. Each pair
- * must be given once before idxi_stars_make_stored. */
+/* Stores a near pair, its two numbers in either order, if its smaller number is one of those whose stars are made next.
+ * The caller calls it once for each pair, and then idxi_stars_make_stored. */
 void idxi_stars_store_pair(struct idxi_stars *stars, uint32_t a, uint32_t b);
 
-/* Makes stars of the pairs that were stored, after all pairs were given. Returns true if all stars are made; else all
- * pairs must be given again. */
+/* Makes stars of the stored pairs, and forgets these. Returns true if all stars are made. Else some pairs did not fit,
+ * and the caller must call idxi_stars_store_pair for all pairs again. */
 bool idxi_stars_make_stored(struct idxi_stars *stars);
 
 /* Frees the memory of the pairs. */
