@@ -83,7 +83,7 @@ static double get_balls_time(size_t queries, unsigned bits, unsigned distance, u
     double near_folds = compared * idxi_count_patterns(folded, distance) / exp2(folded); /* on average, by chance */
     double is_large = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members));
     double compares_all = fmin(is_large + 1 - exp(-near_folds), 1); /* a probability */
-    double time = IDXI_FOLD_TIME + compares_all * (IDXI_SEEMING_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
+    double time = IDXI_FOLD_TIME + compares_all * (IDXI_BUCKET_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
     if (queries > IDXI_CACHED_QUERIES) time += IDXI_PARTITION_TIME;
     return (distance + 1) * time;
 }

@@ -33,9 +33,9 @@ static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t
 
 /* Opens a zeroed stream. The caller calls idx_stream_close, also after an error. */
 static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
-                                   const struct idx_batch_options *given_options, struct idx_error *error) {
+                                   const struct idx_batch_options *caller_options, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
-    IDXI_TRY(idxi_copy_batch_options(options, given_options, error));
+    IDXI_TRY(idxi_copy_batch_options(options, caller_options, error));
     if (options->distance == UINT_MAX) options->distance = IDX_DEFAULT_K;
     IDXI_TRY(check_arguments(stream, queries, count, bits, error));
     stream->queries = malloc((count + 1) * sizeof *queries);

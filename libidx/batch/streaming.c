@@ -43,10 +43,10 @@ struct idxi_streaming_worker {
     struct idx_error *error;
 };
 
-enum idx_status idxi_copy_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
-                                        struct idx_error *error) {
+enum idx_status idxi_copy_batch_options(struct idx_batch_options *options,
+                                        const struct idx_batch_options *caller_options, struct idx_error *error) {
     *options = (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT;
-    IDXI_TRY(idxi_copy_options(options, given, error));
+    IDXI_TRY(idxi_copy_options(options, caller_options, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_BATCH_STREAM)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no batch method %u", (unsigned)options->method);
@@ -133,7 +133,7 @@ static void find_matches_in_balls(struct idxi_streaming_worker *worker, const ui
             to_compare = worker->sorted;
         }
         balls->comparison.before_count = i;
-        balls->way->meet(&balls->comparison, to_compare, count, buckets);
+        balls->way->with_bucket(&balls->comparison, to_compare, count, buckets);
     }
     add_gathered_pairs(worker);
 }

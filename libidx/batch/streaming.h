@@ -13,8 +13,8 @@
 
 /* Sets *options to those of a caller, or the defaults for NULL, and checks all but the distance. Chooses the memory if
  * the caller names none. Errors: IDX_INVALID_ARGUMENT. */
-enum idx_status idxi_copy_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
-                                        struct idx_error *error);
+enum idx_status idxi_copy_batch_options(struct idx_batch_options *options,
+                                        const struct idx_batch_options *caller_options, struct idx_error *error);
 
 /* What one thread needs to compare fingerprints. */
 struct idxi_streaming_worker;

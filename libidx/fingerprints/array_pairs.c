@@ -10,13 +10,13 @@
 #include "libidx/fingerprints/sorting.h"
 #include "libidx/streams/sort.h"
 
-#define PAIRS 4096 /* pairs that a visitor gets at a time, at most */
+#define MAX_GATHERED 4096 /* pairs that a visitor gets at a time, at most */
 
 /* The state that the threads of a search share. */
 struct array_search {
     struct idxi_array_pairs *pairs;
     struct idxi_balls **team; /* one for each thread, the first member of its worker */
-    pthread_mutex_t handing_over;
+    pthread_mutex_t visit_mutex;
     atomic_bool ended; /* set when the visitor ends the search */
 };
 
@@ -24,7 +24,7 @@ struct array_search {
 struct worker {
     struct idxi_balls balls; /* the first member, by which search->team points to the worker */
     struct array_search *search;
-    struct idx_pair pairs[PAIRS];
+    struct idx_pair pairs[MAX_GATHERED];
     size_t pair_count;
 };
 
@@ -35,20 +35,20 @@ struct worker {
 static void hand_over_pairs(struct worker *worker) {
     struct array_search *search = worker->search;
     struct idxi_array_pairs *pairs = search->pairs;
-    pthread_mutex_lock(&search->handing_over);
+    pthread_mutex_lock(&search->visit_mutex);
     if (!search->ended && worker->pair_count > 0 &&
         !pairs->visit(pairs->visit_context, worker->pairs, worker->pair_count))
         search->ended = pairs->ended = true;
-    pthread_mutex_unlock(&search->handing_over);
+    pthread_mutex_unlock(&search->visit_mutex);
     worker->pair_count = 0;
 }
 
-/* This is idxi_comparison.visit: adds a pair to those of the thread, and hands them over once they are PAIRS. */
+/* This is idxi_comparison.visit: adds a pair to those of the thread, and hands them over once they are MAX_GATHERED. */
 static void gather_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct worker *worker = context;
     bool exchanged = worker->search->pairs->within && a > b;
     worker->pairs[worker->pair_count++] = (struct idx_pair){exchanged ? b : a, exchanged ? a : b, distance};
-    if (worker->pair_count == PAIRS) hand_over_pairs(worker);
+    if (worker->pair_count == MAX_GATHERED) hand_over_pairs(worker);
 }
 
 /* This is idxi_balls.goes_on: returns false if the visitor or the caller of the progress has ended the search. */
@@ -59,8 +59,8 @@ static bool is_going_on(void *context) {
 
 /* ---- Threads ---- */
 
-/* Makes a worker for each thread. After an error, the caller frees what was made: search->team, if that is not NULL. */
-static enum idx_status make_team(struct array_search *search, struct idx_error *error) {
+/* Makes a worker for each thread, in search->team. The caller frees the workers and the team, also after an error. */
+static enum idx_status make_workers(struct array_search *search, struct idx_error *error) {
     search->team = calloc(search->pairs->threads, sizeof(struct idxi_balls *));
     if (search->team == NULL) return idxi_fail_memory(error);
     for (unsigned i = 0; i < search->pairs->threads; i++) {
@@ -79,9 +79,9 @@ static enum idx_status make_team(struct array_search *search, struct idx_error *
 
 enum idx_status idxi_find_array_pairs(struct idxi_array_pairs *pairs, const uint64_t *a, size_t a_count,
                                       const uint64_t *b, size_t b_count, struct idx_error *error) {
-    struct array_search search = {.pairs = pairs, .handing_over = PTHREAD_MUTEX_INITIALIZER};
+    struct array_search search = {.pairs = pairs, .visit_mutex = PTHREAD_MUTEX_INITIALIZER};
     pairs->ended = false;
-    enum idx_status status = make_team(&search, error);
+    enum idx_status status = make_workers(&search, error);
     if (status == IDX_OK)
         status = idxi_balls_search(search.team, pairs->threads, pairs->memory, pairs->progress, pairs->work, a, a_count,
                                    b, b_count, error);
@@ -91,7 +91,7 @@ enum idx_status idxi_find_array_pairs(struct idxi_array_pairs *pairs, const uint
         free(worker);
     }
     free(search.team);
-    pthread_mutex_destroy(&search.handing_over);
+    pthread_mutex_destroy(&search.visit_mutex);
     return status;
 }
 
@@ -103,7 +103,7 @@ enum idx_status idxi_find_array_pairs(struct idxi_array_pairs *pairs, const uint
 /* A sorted copy of an array, in which each fingerprint occurs once. */
 struct distinct {
     uint64_t *fingerprints;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 /* The making of a sorted copy. */
@@ -113,11 +113,8 @@ struct copying {
     uint32_t *counts; /* of distinct fingerprints, for each bucket */
 };
 
-/* Frees a sorted copy. */
-static void free_distinct(struct distinct *distinct) { idxi_array_release(distinct->fingerprints, distinct->room); }
-
-/* This is an idxi_task: it sorts a bucket, moves its distinct fingerprints to its front, and sets copying->counts to
- * how many they are. */
+/* An idxi_task: sorts a bucket, moves its distinct fingerprints to its front, and sets copying->counts[bucket] to how
+ * many there are. */
 static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_error *error) {
     struct copying *copying = context;
     size_t begin = copying->sorting.to.starts[bucket], count = copying->sorting.to.starts[bucket + 1] - begin;
@@ -131,7 +128,7 @@ static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_erro
     return idxi_progress_add(copying->sorting.progress, 0, error);
 }
 
-/* Sorts the array into buckets, then each bucket, and moves the distinct fingerprints of all to the front. */
+/* Sorts the array into buckets, then each bucket, and closes the gaps between the buckets' distinct fingerprints. */
 static enum idx_status sort_distinct(struct copying *copying, struct distinct *distinct, struct idx_error *error) {
     const struct idxi_sorting *sorting = &copying->sorting;
     size_t buckets = (size_t)1 << idxf_count_bits(sorting->mask);
@@ -146,14 +143,14 @@ static enum idx_status sort_distinct(struct copying *copying, struct distinct *d
 }
 
 /* Sets *distinct, which is zeroed, to a copy of an array that is sorted on several threads, without repetitions. The
- * caller calls free_distinct, even after an error. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
+ * caller releases distinct->fingerprints, even after an error. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
 static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
                                      unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
     if (count >= UINT32_MAX) /* starts of buckets have 32 bits */
         return idxi_fail(error, IDX_LIMIT, NULL, "%zu fingerprints: the maximum is 2^32 - 2", count);
     uint64_t mask = idxi_keep_highest_bits(idxi_find_varying_bits(fingerprints, count), BUCKET_BITS);
     unsigned width = idxf_count_bits(mask);
-    distinct->room = count;
+    distinct->capacity = count;
     distinct->fingerprints = idxi_array_reserve(count);
     struct copying copying = {
         .sorting = {.way = idxi_compare_widest(),
@@ -176,8 +173,8 @@ static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *
     return status;
 }
 
-/* Checks the options, and chooses the memory if the caller leaves that to the library. */
-static enum idx_status settle_options(struct idx_join_options *options, struct idx_error *error) {
+/* Checks the options, and chooses the memory if the caller leaves that to the library. Errors: IDX_INVALID_ARGUMENT. */
+static enum idx_status complete_options(struct idx_join_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     return idxi_memory_choose_limit(&options->memory_bytes, error);
@@ -202,17 +199,17 @@ static enum idx_status search_distinct(const struct distinct *copy, const struct
     return idxi_progress_add(progress, 0, error);
 }
 
-enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *given,
+enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *options,
                                 idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
+    struct idx_join_options own = IDX_JOIN_OPTIONS_INIT;
     struct distinct copy = {0};
     struct idxi_progress progress;
-    IDXI_TRY(idxi_copy_options(&options, given, error));
-    if (options.distance == UINT_MAX) options.distance = IDX_DEFAULT_K;
-    IDXI_TRY(settle_options(&options, error));
-    idxi_progress_init(&progress, options.progress, options.context);
-    enum idx_status status = copy_distinct(&copy, fingerprints, count, options.threads, &progress, error);
-    if (status == IDX_OK) status = search_distinct(&copy, &options, &progress, visit, visit_context, error);
-    free_distinct(&copy);
+    IDXI_TRY(idxi_copy_options(&own, options, error));
+    if (own.distance == UINT_MAX) own.distance = IDX_DEFAULT_K;
+    IDXI_TRY(complete_options(&own, error));
+    idxi_progress_init(&progress, own.progress, own.context);
+    enum idx_status status = copy_distinct(&copy, fingerprints, count, own.threads, &progress, error);
+    if (status == IDX_OK) status = search_distinct(&copy, &own, &progress, visit, visit_context, error);
+    idxi_array_release(copy.fingerprints, copy.capacity);
     return status;
 }

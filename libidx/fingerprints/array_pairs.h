@@ -17,7 +17,7 @@ struct idxi_array_pairs {
     bool ended;    /* set to whether the visitor ended the search */
 };
 
-/* Bytes of memory for each fingerprint of all arrays with which these need not be cut. */
+/* With so many bytes of memory for each fingerprint of both arrays, the arrays need not be cut. */
 #define IDXI_ARRAY_PAIRS_BYTES 24
 
 /* Finds every pair of a member of `a` and one of `b` within the distance, or if `b` is NULL, of two members of `a`. The

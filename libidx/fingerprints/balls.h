@@ -10,8 +10,8 @@
 /* How many times buckets are cut again within buckets, at most. */
 #define IDXI_MAX_BALL_DEPTH 4
 
-/* How many balls at most were searched before: those of a cut at each depth, and others that the owner knows, one for
- * each table and each error in its prefix. */
+/* The maximum number of balls that were searched before: those of a cut at each depth, and others that the owner knows,
+ * one for each table and each error in its prefix. */
 #define IDXI_MAX_BALLS_BEFORE ((IDX_MAX_K + 1) * (IDXI_MAX_BALL_DEPTH + 1) + IDX_MAX_TABLES + IDX_MAX_RADIUS + 1)
 
 /* How the bits are cut: a pair within the distance lies in at least one of the balls. */
@@ -21,8 +21,9 @@ struct idxi_cut {
     struct idxi_ball balls[IDX_MAX_K + 1];
 };
 
-/* The state of one thread of a search. Its owner sets goes_on, and of the comparison visit and context, and for
- * idxi_balls_search_alone also memory; idxi_balls_add_searched adds balls. It can't be moved. */
+/* The state of one thread of a search. After idxi_balls_init, its owner sets goes_on, comparison.visit and
+ * comparison.context, and for idxi_balls_search_alone also memory. It must not be moved, since it points into itself.
+ */
 struct idxi_balls {
     struct idxi_comparison comparison; /* the first member */
     const struct idxi_compare_way *way;
@@ -32,15 +33,17 @@ struct idxi_balls {
     uint64_t memory;                                /* bytes that sorting may take */
 };
 
-/* Zeroes a thread's state, and sets its way of comparing, the fastest, and the distance. */
+/* Sets a thread's state to the fastest way of comparing and a distance, with no balls before, and zeroes the rest. */
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
 
-/* Adds a ball to those in which all pairs were found before, and are left out from now on. */
+/* Adds a ball to those in which all pairs were found: from now on these pairs are left out. At most
+ * IDXI_MAX_BALLS_BEFORE fit. */
 static inline void idxi_balls_add_searched(struct idxi_balls *balls, struct idxi_ball ball) {
     balls->before[balls->comparison.before_count++] = ball;
 }
 
-/* Chooses how to cut the bits to compare `a` with `b` (NULL: with itself). Each has fewer than 2^32 fingerprints. */
+/* Sets *cut to the fastest way to cut the bits to compare `a` with `b`, or if `b` is NULL, with itself. Each has fewer
+ * than 2^32 fingerprints. There are no balls if comparing all with all is about as fast, or no pair can be near. */
 void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, unsigned distance, const uint64_t *a,
                      size_t a_count, const uint64_t *b, size_t b_count);
 
@@ -53,12 +56,12 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
  * one thread with the best cut. If `b` is 0, it is a search within the `a` fingerprints. */
 double idxi_get_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
 
-/* Finds all pairs within the distance between `a` and `b`, or if `b` is NULL, within `a`, each once, on a thread for
- * each of the team, and visits them as the team's comparisons say. About `memory` bytes are used; if they do not
- * suffice, the sides are cut, and each part is searched with each. The whole call adds `amount` to the progress.
+/* Finds all pairs within the distance between `a` and `b`, or if `b` is NULL, within `a`, each once, and visits them as
+ * the comparisons of `team` say, which has the state of each thread. About `memory` bytes are used; if they do not
+ * suffice, the sides are cut, and each part is searched with each. The whole call adds `work` to the progress.
  * Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
 enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threads, uint64_t memory,
-                                  struct idxi_progress *progress, uint64_t amount, const uint64_t *a, size_t a_count,
+                                  struct idxi_progress *progress, uint64_t work, const uint64_t *a, size_t a_count,
                                   const uint64_t *b, size_t b_count, struct idx_error *error);
 
 /* Finds the same pairs, but for those that lie in a ball of balls->before, on the calling thread alone, within

@@ -8,10 +8,10 @@
 
 /* ---- Portable, or with BMI2 ---- */
 
-/* The inline functions here are compiled into one function for each kind of processor, whose instructions they use
- * then. */
+/* Each inline function here is compiled into the function of each kind of processor that calls it, with the
+ * instructions of that kind. */
 
-/* Visits a near pair, unless it lies in a ball in which pairs were found before. */
+/* Visits a pair within the distance, unless it lies in a ball of comparison->before. */
 IDXF_INLINE void visit_unless_found(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     for (size_t i = 0; i < comparison->before_count; i++) {
         if (idxf_count_bits((a ^ b) & comparison->before[i].mask) <= comparison->before[i].radius) return;
@@ -46,7 +46,7 @@ IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t
     }
 }
 
-/* Compares all of two buckets, or of one within itself. */
+/* Compares each fingerprint of bucket `a` with each of bucket `b`, or if `b` is NULL, with each later one of `a`. */
 typedef void (*bucket_comparer)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                 const uint64_t *b, size_t b_count);
 
@@ -57,28 +57,29 @@ struct two_buckets {
     bool same;
 };
 
-/* Adds bucket `a_value` of `a` to *two, which has bucket `b_value` of `b`. Returns false if the caller need not compare
- * them: they are compared the other way round, or match_large got them, because they are large. */
+/* Sets the bucket of `a` in *two, which has bucket `b_value` of `b`, to bucket `a_value`. Returns whether the caller
+ * has to compare the two. It has not if they are compared the other way round, or are so large that match_large was
+ * called for them. */
 IDXF_INLINE bool add_bucket_of_a(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs,
                                  uint64_t a_value, uint64_t b_value, struct two_buckets *two) {
     if (pairs->within && b_value < a_value) return false;
     two->a = pairs->a + pairs->a_starts[a_value];
     two->a_count = pairs->a_starts[a_value + 1] - pairs->a_starts[a_value];
     two->same = pairs->within && a_value == b_value;
-    if (__builtin_expect(two->a_count * two->b_count <= comparison->large, 1)) return true;
+    if (__builtin_expect(two->a_count * two->b_count <= comparison->max_comparisons, 1)) return true;
     comparison->match_large(comparison, two->a, two->a_count, two->same ? NULL : two->b, two->b_count);
     return false;
 }
 
-/* Does what idxi_compare_way says of `buckets`. `compare` compares two of them. */
+/* Does what idxi_compare_way says of `buckets`, by calling `compare` for each two of them that are not large. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
-    for (uint64_t value = pairs->first; value < pairs->end; value++) {
-        uint64_t b_value = value ^ pairs->high;
+    for (uint64_t value = pairs->first_value; value < pairs->end_value; value++) {
+        uint64_t b_value = value ^ pairs->high_flips;
         struct two_buckets two = {.b = pairs->b + pairs->b_starts[b_value],
                                   .b_count = pairs->b_starts[b_value + 1] - pairs->b_starts[b_value]};
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (add_bucket_of_a(comparison, pairs, value ^ pairs->lows[i], b_value, &two) && two.a_count > 0)
+            if (add_bucket_of_a(comparison, pairs, value ^ pairs->low_flips[i], b_value, &two) && two.a_count > 0)
                 compare(comparison, two.a, two.a_count, two.same ? NULL : two.b, two.b_count);
         }
     }
@@ -93,7 +94,7 @@ IDXF_INLINE void compare_two_buckets(struct idxi_comparison *comparison, const u
         compare_between(comparison, a, a_count, b, b_count);
 }
 
-/* Returns the value of a number: those of its bits that a mask has, moved together. */
+/* Returns the value of a number: its bits of a mask, moved together to the lowest places, as by pext. */
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
 /* The extractor for any processor. */
@@ -115,7 +116,7 @@ IDXF_INLINE void place_values(extractor get_value, const uint64_t *from, size_t 
     for (size_t i = 0; i < count; i++) to[places[get_value(from[i], mask)]++] = from[i];
 }
 
-/* Compares each of `a` with all in the bucket of `b` that has the same bits in its mask. */
+/* Does what idxi_compare_way says of `with_bucket`, without folds. */
 IDXF_INLINE void compare_with_buckets(extractor get_value, struct idxi_comparison *comparison, const uint64_t *a,
                                       size_t count, const struct idxi_folded_buckets *b) {
     const uint32_t *starts = b->buckets.starts;
@@ -146,7 +147,7 @@ static void compare_buckets_portable(struct idxi_comparison *comparison, const s
     compare_buckets(compare_two_buckets, comparison, pairs);
 }
 
-/* The `meet` of idxi_compare_way for any processor. */
+/* The `with_bucket` of idxi_compare_way for any processor. */
 static void compare_with_buckets_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                           const struct idxi_folded_buckets *b) {
     compare_with_buckets(extract, comparison, a, count, b);
@@ -167,7 +168,7 @@ static const struct idxi_compare_way portable = {.name = "portable",
                                                  .between = compare_between_portable,
                                                  .runs = compare_runs_portable,
                                                  .buckets = compare_buckets_portable,
-                                                 .meet = compare_with_buckets_portable,
+                                                 .with_bucket = compare_with_buckets_portable,
                                                  .count = count_values_portable,
                                                  .place = place_values_portable,
                                                  .vector_time = IDXI_PORTABLE_TIME,
@@ -188,7 +189,7 @@ IDXF_BMI2 static void compare_runs_bmi2(struct idxi_comparison *comparison, cons
 /* The extractor for processors with BMI2. */
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
-/* The `meet` of idxi_compare_way for processors with BMI2. */
+/* The `with_bucket` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void compare_with_buckets_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                                 const struct idxi_folded_buckets *b) {
     compare_with_buckets(extract_bmi2, comparison, a, count, b);
@@ -207,7 +208,7 @@ IDXF_BMI2 static void place_values_bmi2(const uint64_t *from, size_t count, uint
 
 /* ---- With AVX2 ---- */
 
-#define HELD 4 /* vectors of one bucket in registers, while the other bucket passes */
+#define HELD 4 /* vectors of one bucket in registers, while all of the other bucket are compared with them */
 
 /* Visits the pairs of `a` and b[i] for each bit i of `near`, unless they were found before. Not inlined, so that the
  * loop around it keeps its vectors in registers. */
@@ -216,15 +217,16 @@ IDXF_AVX2 __attribute__((noinline)) static void visit_near_bits(struct idxi_comp
     for (; near != 0; near &= near - 1) visit_unless_found(comparison, a, b[__builtin_ctz(near)]);
 }
 
-/* Loads `count` fingerprints, or as many as there are lanes; further lanes are 0, and nothing is read for them. */
+/* Loads `count` fingerprints, or if there are more than lanes, as many as fit. Other lanes are 0, and nothing is read
+ * for them. */
 IDXF_AVX2 static inline __m256i load_avx2(const uint64_t *from, size_t count) {
     __m256i lanes = _mm256_setr_epi64x(0, 1, 2, 3),
             filled = _mm256_set1_epi64x(count < IDXI_LANES_AVX2 ? (long long)count : IDXI_LANES_AVX2);
     return _mm256_maskload_epi64((const long long *)from, _mm256_cmpgt_epi64(filled, lanes));
 }
 
-/* Compares each of `a` with all of `b`, which fills at most `vectors` vectors. That is a constant in each call, so that
- * the compiler unrolls the loops over them. */
+/* Compares each of `a` with all of `b`, which fills at most `vectors` vectors, up to HELD. `vectors` is a constant in
+ * each call, so that the compiler unrolls the loops over them. */
 IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                              const uint64_t *b, size_t b_count, const unsigned vectors) {
     const __m256i limit = _mm256_set1_epi64x((long long)comparison->distance), all = _mm256_set1_epi64x(-1);
@@ -269,7 +271,7 @@ IDXF_AVX2 static inline void compare_two_buckets_avx2(struct idxi_comparison *co
         compare_between_avx2(comparison, a, a_count, b, b_count);
 }
 
-/* Does what idxi_compare_way says of `buckets`. */
+/* The `buckets` of idxi_compare_way for AVX2. */
 IDXF_AVX2 static void compare_buckets_avx2(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
     compare_buckets(compare_two_buckets_avx2, comparison, pairs);
 }
@@ -279,7 +281,7 @@ static const struct idxi_compare_way avx2 = {.name = "AVX2",
                                              .between = compare_between_avx2,
                                              .runs = compare_runs_bmi2,
                                              .buckets = compare_buckets_avx2,
-                                             .meet = compare_with_buckets_bmi2,
+                                             .with_bucket = compare_with_buckets_bmi2,
                                              .count = count_values_bmi2,
                                              .place = place_values_bmi2,
                                              .vector_time = IDXI_AVX2_TIME,
@@ -289,12 +291,13 @@ static const struct idxi_compare_way avx2 = {.name = "AVX2",
 
 #define LANES IDXI_AVX512_LANES
 
-/* Returns the mask of the first `count` lanes, or of all if there are not so many. */
+/* Returns the mask of the first `count` lanes, or of all lanes if `count` is LANES or more. */
 static inline __mmask8 make_lane_mask(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
-/* Returns those of `lanes` whose pairs, which differ in `errors`, lie in no ball in which pairs were found before. */
+/* Returns those of `lanes` whose pairs lie in no ball of comparison->before. Each lane of `errors` has the bits in
+ * which its pair differs. */
 IDXF_AVX512 static inline __mmask8 drop_found(const struct idxi_comparison *comparison, __m512i errors,
                                               __mmask8 lanes) {
     for (size_t i = 0; i < comparison->before_count && lanes != 0; i++) {
@@ -305,7 +308,8 @@ IDXF_AVX512 static inline __mmask8 drop_found(const struct idxi_comparison *comp
     return lanes;
 }
 
-/* Visits the near pairs of `a` and `lanes` of `b`, which differ in `errors`, but for those that were found before. */
+/* Visits the pairs of `a` and b[i] for each bit i of `lanes`, unless they were found before. They differ in `errors`.
+ */
 IDXF_AVX512 static inline void visit_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
                                            __m512i errors, __mmask8 lanes) {
     for (unsigned left = drop_found(comparison, errors, lanes); left != 0; left &= left - 1) {
@@ -343,38 +347,40 @@ IDXF_AVX512 __attribute__((noinline)) static void visit_aligned(struct idxi_comp
     for (; near != 0; near &= near - 1) visit_unless_found(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
-/* Two vectors that are compared with later ones; and in all lanes, the bits that pairs must share, and the distance. */
+/* Two successive vectors that are compared with later ones. In all lanes, `run_mask` has the bits in which a run
+ * agrees, and `limit` the distance. */
 struct shifted {
-    __m512i here, there, shared, most;
+    __m512i first, second, run_mask, limit;
 };
 
-/* Compares the two vectors, from `a`, with those at `b`, lane by lane, in the lanes of `first` and `second`. Returns
- * whether any lane had two of one run. */
+/* Compares two vectors, which come from `a`, lane by lane with the two at `b`: only the lanes of `first_lanes` and
+ * `second_lanes`. Returns whether any lane had two fingerprints of one run. */
 IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *two,
-                                               const uint64_t *a, const uint64_t *b, __mmask8 first, __mmask8 second) {
-    __m512i errors = _mm512_xor_si512(two->here, _mm512_maskz_loadu_epi64(first, b));
-    __m512i others = _mm512_xor_si512(two->there, _mm512_maskz_loadu_epi64(second, b + LANES));
-    __mmask8 first_in_run = _mm512_mask_testn_epi64_mask(first, errors, two->shared);
-    __mmask8 second_in_run = _mm512_mask_testn_epi64_mask(second, others, two->shared);
-    unsigned near = _mm512_mask_cmple_epu64_mask(first_in_run, _mm512_popcnt_epi64(errors), two->most);
-    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second_in_run, _mm512_popcnt_epi64(others), two->most) << LANES;
+                                               const uint64_t *a, const uint64_t *b, __mmask8 first_lanes,
+                                               __mmask8 second_lanes) {
+    __m512i errors = _mm512_xor_si512(two->first, _mm512_maskz_loadu_epi64(first_lanes, b));
+    __m512i others = _mm512_xor_si512(two->second, _mm512_maskz_loadu_epi64(second_lanes, b + LANES));
+    __mmask8 first_in_run = _mm512_mask_testn_epi64_mask(first_lanes, errors, two->run_mask);
+    __mmask8 second_in_run = _mm512_mask_testn_epi64_mask(second_lanes, others, two->run_mask);
+    unsigned near = _mm512_mask_cmple_epu64_mask(first_in_run, _mm512_popcnt_epi64(errors), two->limit);
+    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second_in_run, _mm512_popcnt_epi64(others), two->limit) << LANES;
     if (__builtin_expect(near != 0, 0)) visit_aligned(comparison, a, b, near);
     return (first_in_run | second_in_run) != 0;
 }
 
-/* Does what idxi_compare_way says of `runs`. Compares fingerprints with those one place after them, then two places
- * after, as long as any two share a run. It takes two vectors at a time, because the length of runs is then
- * mispredicted less often. */
+/* Does what idxi_compare_way says of `runs`. Compares all fingerprints of two vectors with those one place after them,
+ * then two places after, and so on, as long as any two share a run. It takes two vectors at a time, because the length
+ * of runs is then mispredicted less often. */
 IDXF_AVX512 static void compare_runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                             uint64_t mask) {
-    struct shifted two = {.shared = _mm512_set1_epi64((long long)mask),
-                          .most = _mm512_set1_epi64((long long)comparison->distance)};
+    struct shifted two = {.run_mask = _mm512_set1_epi64((long long)mask),
+                          .limit = _mm512_set1_epi64((long long)comparison->distance)};
     for (size_t i = 0; i < count; i += 2 * LANES) {
         const uint64_t *here = a + i;
         size_t left = count - i, j = 1;
         bool in_run = true;
-        two.here = _mm512_maskz_loadu_epi64(make_lane_mask(left), here);
-        two.there = _mm512_maskz_loadu_epi64(make_lane_mask(left > LANES ? left - LANES : 0), here + LANES);
+        two.first = _mm512_maskz_loadu_epi64(make_lane_mask(left), here);
+        two.second = _mm512_maskz_loadu_epi64(make_lane_mask(left > LANES ? left - LANES : 0), here + LANES);
         for (; in_run && j + 2 * LANES <= left; j++)
             in_run = compare_shifted(comparison, &two, here, here + j, 0xff, 0xff);
         for (; in_run && j < left; j++) {
@@ -384,17 +390,19 @@ IDXF_AVX512 static void compare_runs_avx512(struct idxi_comparison *comparison, 
     }
 }
 
-/* How many fingerprints are compared with a bucket side by side, and how many near pairs are enough to visit them. */
+/* How many fingerprints are compared with a bucket side by side, and how many near pairs are gathered before they are
+ * visited. */
 #define UNROLLED 4
-#define MOST_NEAR 256
+#define MAX_NEAR 256
 
-/* Near pairs that are not visited yet: one fingerprint of each, and the bits in which the other one differs. */
+/* Near pairs that are not visited yet: one fingerprint of each, and the bits in which the other one differs from it.
+ * There is room for what UNROLLED fingerprints add to MAX_NEAR - 1, and for a whole vector behind the last pair. */
 struct near_pairs {
-    uint64_t from[MOST_NEAR + (UNROLLED * HELD + 1) * LANES], errors[MOST_NEAR + (UNROLLED * HELD + 1) * LANES];
+    uint64_t from[MAX_NEAR + (UNROLLED * HELD + 1) * LANES], errors[MAX_NEAR + (UNROLLED * HELD + 1) * LANES];
     size_t count;
 };
 
-/* Visits the pairs that were gathered, but for those that were found before, and forgets them. */
+/* Visits the gathered pairs that were not found before, and forgets all. */
 IDXF_AVX512 __attribute__((noinline)) static void visit_gathered_pairs(struct idxi_comparison *comparison,
                                                                        struct near_pairs *near) {
     for (size_t i = 0; i < near->count; i += LANES) {
@@ -430,14 +438,14 @@ IDXF_AVX512 __attribute__((noinline)) static void gather_near_pairs(struct idxi_
         }
     }
     near->count = count;
-    if (count >= MOST_NEAR) visit_gathered_pairs(comparison, near);
+    if (count >= MAX_NEAR) visit_gathered_pairs(comparison, near);
 }
 
 /* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors: a constant in each
  * call, as in compare_held_avx2. Lanes beyond `b` hold its first fingerprint, which changes no least distance. */
-IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, struct near_pairs *near,
-                                          const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
-                                          const unsigned vectors) {
+IDXF_AVX512 IDXF_INLINE void compare_held_avx512(struct idxi_comparison *comparison, struct near_pairs *near,
+                                                 const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
+                                                 const unsigned vectors) {
     __m512i held[HELD], least[UNROLLED], first = _mm512_set1_epi64((long long)b[0]);
     const __m512i limit = _mm512_set1_epi64((long long)comparison->distance);
     size_t i = 0;
@@ -458,27 +466,28 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, st
     for (; i < a_count; i++) compare_with_lanes(comparison, a[i], b, b_count);
 }
 
-/* Compares each of `a` with all of `b`, of which HELD vectors at a time are held. */
-IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, struct near_pairs *near, const uint64_t *a,
-                                         size_t a_count, const uint64_t *b, size_t b_count) {
+/* Compares each of `a` with all of `b`, HELD vectors of `b` at a time. Near pairs may be gathered in *near and not yet
+ * visited. */
+IDXF_AVX512 static void compare_all_avx512(struct idxi_comparison *comparison, struct near_pairs *near,
+                                           const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)
-        compare_held(comparison, near, a, a_count, b, HELD * LANES, HELD);
+        compare_held_avx512(comparison, near, a, a_count, b, HELD * LANES, HELD);
     if (b_count > 3 * LANES)
-        compare_held(comparison, near, a, a_count, b, b_count, 4);
+        compare_held_avx512(comparison, near, a, a_count, b, b_count, 4);
     else if (b_count > 2 * LANES)
-        compare_held(comparison, near, a, a_count, b, b_count, 3);
+        compare_held_avx512(comparison, near, a, a_count, b, b_count, 3);
     else if (b_count > LANES)
-        compare_held(comparison, near, a, a_count, b, b_count, 2);
+        compare_held_avx512(comparison, near, a, a_count, b, b_count, 2);
     else
-        compare_held(comparison, near, a, a_count, b, b_count, 1);
+        compare_held_avx512(comparison, near, a, a_count, b, b_count, 1);
 }
 
 /* How many members of buckets are gathered in a row before they are compared with one bucket. That avoids mispredicting
  * where each bucket ends, which takes longer than moving it. */
 #define GATHERED 1024
 
-/* Copies a bucket of up to HELD vectors to `place` in `gathered`, and returns the place behind it. There are always
- * HELD writes, so that no branch depends on the bucket's size. */
+/* Copies a bucket of `count` fingerprints, up to HELD vectors of them, to `place` in `gathered`, and returns the place
+ * behind it. There are always HELD writes, so that no branch depends on the bucket's size. */
 IDXF_AVX512 static inline size_t append_bucket(uint64_t *gathered, size_t place, const uint64_t *from, size_t count) {
     uint32_t lanes = _bzhi_u32(UINT32_MAX, (unsigned)count);
     for (unsigned i = 0; i < HELD; i++)
@@ -494,70 +503,70 @@ IDXF_AVX512 static void compare_buckets_avx512(struct idxi_comparison *compariso
     uint64_t gathered[GATHERED + HELD * LANES];
     struct near_pairs near;
     near.count = 0;
-    for (uint64_t value = pairs->first; value < pairs->end; value++) {
-        uint64_t b_value = value ^ pairs->high;
+    for (uint64_t value = pairs->first_value; value < pairs->end_value; value++) {
+        uint64_t b_value = value ^ pairs->high_flips;
         struct two_buckets two = {.b = pairs->b + pairs->b_starts[b_value],
                                   .b_count = pairs->b_starts[b_value + 1] - pairs->b_starts[b_value]};
         size_t gathered_count = 0;
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (!add_bucket_of_a(comparison, pairs, value ^ pairs->lows[i], b_value, &two)) continue;
+            if (!add_bucket_of_a(comparison, pairs, value ^ pairs->low_flips[i], b_value, &two)) continue;
             if (two.same) {
                 compare_within_avx512(comparison, two.a, two.a_count);
             } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
-                compare_all_held(comparison, &near, two.a, two.a_count, two.b, two.b_count);
+                compare_all_avx512(comparison, &near, two.a, two.a_count, two.b, two.b_count);
             } else {
                 gathered_count = append_bucket(gathered, gathered_count, two.a, two.a_count);
                 if (gathered_count < GATHERED) continue;
-                compare_all_held(comparison, &near, gathered, gathered_count, two.b, two.b_count);
+                compare_all_avx512(comparison, &near, gathered, gathered_count, two.b, two.b_count);
                 gathered_count = 0;
             }
         }
-        if (gathered_count > 0) compare_all_held(comparison, &near, gathered, gathered_count, two.b, two.b_count);
+        if (gathered_count > 0) compare_all_avx512(comparison, &near, gathered, gathered_count, two.b, two.b_count);
     }
     visit_gathered_pairs(comparison, &near);
 }
 
-/* Fingerprints whose folds are near to some of their buckets, or whose buckets have more members than folds were
- * compared. The members are prefetched, and compared later. */
-#define SEEMING 16
-struct seeming {
-    uint64_t fingerprints[SEEMING];
+/* Fingerprints that may be near to members of their buckets: the fold of one is near, or there are more members than
+ * folds were compared. The members are prefetched, and compared later. */
+#define POSSIBLE 16
+struct possible {
+    uint64_t fingerprints[POSSIBLE];
     size_t count;
 };
 
-/* Compares each of these fingerprints with all members of its bucket, and forgets them. */
-IDXF_AVX512 static void compare_seeming(struct idxi_comparison *comparison, struct seeming *seeming,
-                                        const struct idxi_folded_buckets *b) {
-    for (size_t i = 0; i < seeming->count; i++) {
-        uint64_t value = _pext_u64(seeming->fingerprints[i], b->mask);
+/* Compares each fingerprint of *possible with all members of its bucket of `b`, and empties *possible. */
+IDXF_AVX512 static void compare_possible(struct idxi_comparison *comparison, struct possible *possible,
+                                         const struct idxi_folded_buckets *b) {
+    for (size_t i = 0; i < possible->count; i++) {
+        uint64_t value = _pext_u64(possible->fingerprints[i], b->mask);
         size_t begin = b->buckets.starts[value], members = b->buckets.starts[value + 1] - begin;
-        compare_with_lanes(comparison, seeming->fingerprints[i], b->buckets.fingerprints + begin, members);
+        compare_with_lanes(comparison, possible->fingerprints[i], b->buckets.fingerprints + begin, members);
     }
-    seeming->count = 0;
+    possible->count = 0;
 }
 
-/* Does what idxi_compare_way says of `meet`. Compares the folds of a bucket's first members, always IDXI_FOLD_PADDING
- * of them, and whole fingerprints only where a fold is near. Folds behind the bucket's end are seldom near; where one
- * is, comparing was only in vain. */
+/* Does what idxi_compare_way says of `with_bucket`. Compares the folds of a bucket's first members, always
+ * IDXI_FOLD_PADDING of them, and whole fingerprints only where a fold is near. Folds behind the bucket's end are seldom
+ * near; where one is, comparing was only in vain. */
 IDXF_AVX512 static void compare_with_buckets_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                                     const struct idxi_folded_buckets *b) {
     const __m512i limit = _mm512_set1_epi32((int)comparison->distance);
     const uint32_t *starts = b->buckets.starts;
-    struct seeming seeming = {.count = 0};
+    struct possible possible = {.count = 0};
     for (size_t i = 0; i < count; i++) {
         uint64_t value = _pext_u64(a[i], b->mask);
         size_t begin = starts[value], members = starts[value + 1] - begin;
         __m512i fold = _mm512_set1_epi32((int)idxi_fold(a[i]));
         __m512i errors = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin), fold));
-        __m512i others = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin + 16), fold));
-        __mmask16 near = _mm512_cmple_epu32_mask(_mm512_min_epu32(errors, others), limit);
+        __m512i more_errors = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin + 16), fold));
+        __mmask16 near = _mm512_cmple_epu32_mask(_mm512_min_epu32(errors, more_errors), limit);
         if (__builtin_expect(near == 0 && members <= IDXI_FOLD_PADDING, 1)) continue;
         __builtin_prefetch(b->buckets.fingerprints + begin);
         __builtin_prefetch(b->buckets.fingerprints + begin + LANES);
-        seeming.fingerprints[seeming.count++] = a[i];
-        if (seeming.count == SEEMING) compare_seeming(comparison, &seeming, b);
+        possible.fingerprints[possible.count++] = a[i];
+        if (possible.count == POSSIBLE) compare_possible(comparison, &possible, b);
     }
-    compare_seeming(comparison, &seeming, b);
+    compare_possible(comparison, &possible, b);
 }
 
 static const struct idxi_compare_way avx512 = {.name = "AVX-512",
@@ -565,7 +574,7 @@ static const struct idxi_compare_way avx512 = {.name = "AVX-512",
                                                .between = compare_between_avx512,
                                                .runs = compare_runs_avx512,
                                                .buckets = compare_buckets_avx512,
-                                               .meet = compare_with_buckets_avx512,
+                                               .with_bucket = compare_with_buckets_avx512,
                                                .count = count_values_bmi2,
                                                .place = place_values_bmi2,
                                                .vector_time = IDXI_AVX512_TIME,
@@ -576,7 +585,7 @@ void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from,
                        uint64_t *to, uint32_t *counts) {
     size_t values = (size_t)1 << idxf_count_bits(mask);
     memset(counts, 0, (values + 1) * sizeof *counts);
-    way->count(from, count, mask, counts + 1); /* one place on, so that the sums are where values begin */
+    way->count(from, count, mask, counts + 1); /* one place further, so that the sums are where values begin */
     for (size_t i = 1; i < values; i++) counts[i] += counts[i - 1];
     way->place(from, count, mask, to, counts); /* moves each beginning to the end */
 }

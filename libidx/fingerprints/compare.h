@@ -22,23 +22,23 @@ struct idxi_comparison {
      * `before`, with the number of bits in which it differs, in no particular order. */
     void (*visit)(void *context, uint64_t a, uint64_t b, unsigned distance);
     void *context;
-    const struct idxi_ball *before; /* those in which pairs were found before */
+    const struct idxi_ball *before; /* balls in which all pairs were found before */
     size_t before_count;
-    /* Called by idxi_compare_way.buckets for two buckets with more than `large` comparisons, instead of comparing them;
-     * `b` is NULL if a bucket is to be compared with itself. */
+    /* Called by idxi_compare_way.buckets for two buckets with more than `max_comparisons` comparisons, instead of
+     * comparing them; `b` is NULL if a bucket is to be compared with itself. */
     void (*match_large)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count);
-    uint64_t large;
+    uint64_t max_comparisons;
 };
 
-/* Which buckets are compared. Bucket v has the fingerprints from starts[v] to before starts[v + 1]. Each bucket of `a`
- * with a value from `first` to before `end` is compared with those of `b` whose values differ from it in exactly the
- * bits of `high` and of one of `lows`. Flipping the bits of one of `lows` must not leave [first, end). */
+/* Which buckets are compared. Bucket v has the fingerprints from starts[v] to before starts[v + 1]. Bucket v of `a`,
+ * for each v in [first_value, end_value), is compared with the buckets v ^ high_flips ^ f of `b`, for each f of
+ * `low_flips`. v ^ f must be in [first_value, end_value), too. */
 struct idxi_bucket_pairs {
     const uint64_t *a, *b;
     const uint32_t *a_starts, *b_starts;
-    uint64_t first, end, high;
-    const uint16_t *lows;
+    uint64_t first_value, end_value, high_flips;
+    const uint16_t *low_flips;
     size_t low_count;
     bool within; /* `b` is `a`, and each pair is compared once */
 };
@@ -61,7 +61,7 @@ struct idxi_folded_buckets {
 /* Returns the fold of a fingerprint. */
 static inline uint32_t idxi_fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
-/* The most bits that pairs/matching.h sorts by, and the length of the counts for it. */
+/* How many bits pairs/matching.h sorts by at most, and the length of the counts for that. */
 #define IDXI_SORTED_BITS 14
 #define IDXI_SORT_COUNTS ((1 << IDXI_SORTED_BITS) + 1)
 
@@ -75,22 +75,22 @@ struct idxi_compare_way {
                     size_t b_count);
     /* Compares each of `a` with those right behind it with the same bits of `mask`; all such must be adjacent. */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
-    /* Compares the buckets that `pairs` says, all of one with all of the other. */
+    /* Compares each two buckets that `pairs` names, all of one with all of the other. */
     void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
     /* Compares each of `a` with all in the bucket of `b` that has the same bits in its mask. */
-    void (*meet)(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
-                 const struct idxi_folded_buckets *b);
+    void (*with_bucket)(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                        const struct idxi_folded_buckets *b);
     /* Adds to counts[v] the number of fingerprints with value v, which is the bits of `mask` moved together. */
     void (*count)(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts);
-    /* Puts each fingerprint with value v at to[places[v]++]. */
+    /* Writes each fingerprint with value v to to[places[v]++]. */
     void (*place)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places);
-    /* About how many nanoseconds `buckets` takes for as many comparisons as a vector has lanes. */
+    /* About how many nanoseconds `buckets` takes for `lanes` comparisons: as many as a vector has. */
     double vector_time;
     unsigned lanes;
 };
 
-/* Sorts fewer than 2^32 fingerprints by the bits of `mask` into `to`, by counting. `counts` has room for one more than
- * the values of these bits; afterwards counts[v] is where value v ends. */
+/* Sorts `count` fingerprints, fewer than 2^32, by the bits of `mask` into `to`, by counting. `counts` has room for one
+ * number more than these bits have values; afterwards counts[v] is where value v ends in `to`. */
 void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
                        uint64_t *to, uint32_t *counts);
 
@@ -101,7 +101,7 @@ size_t idxi_list_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPA
 /* Returns the fastest implementation that this processor can run. */
 const struct idxi_compare_way *idxi_compare_widest(void);
 
-/* Returns the highest `count` of the bits that are set, or all if fewer are. */
+/* Returns `bits` with only its `count` highest set bits, or all of them if fewer are set. */
 static inline uint64_t idxi_keep_highest_bits(uint64_t bits, unsigned count) {
     while (idxf_count_bits(bits) > count) bits &= bits - 1;
     return bits;

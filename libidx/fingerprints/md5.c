@@ -24,24 +24,26 @@ static const uint32_t sines[64] = {
 static uint32_t rotate_left(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
 
 /* Updates the state by the 64 steps that RFC 1321 has for a block of 64 bytes. The four rounds differ in how they mix
- * b, c and d, in the order of the block's words, and in how far they rotate: by turns[round][step % 4] bits. */
+ * b, c and d; in the order of the block's words, whose numbers count modulo 16; and in how far they rotate: by
+ * turns[round][step % 4] bits. */
 static void update_state(uint32_t state[4], const uint8_t *block) {
+    static const uint8_t word_factors[4] = {1, 5, 3, 7}, first_words[4] = {0, 1, 5, 0};
     static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     for (unsigned i = 0; i < 64; i++) {
+        unsigned round = i / 16, word = first_words[round] + word_factors[round] * i;
         uint32_t mixed;
-        unsigned word;
-        switch (i / 16) {
-            case 0: mixed = (b & c) | (~b & d), word = i; break;
-            case 1: mixed = (b & d) | (c & ~d), word = 5 * i + 1; break;
-            case 2: mixed = b ^ c ^ d, word = 3 * i + 5; break;
-            default: mixed = c ^ (b | ~d), word = 7 * i;
+        switch (round) {
+            case 0: mixed = (b & c) | (~b & d); break;
+            case 1: mixed = (b & d) | (c & ~d); break;
+            case 2: mixed = b ^ c ^ d; break;
+            default: mixed = c ^ (b | ~d);
         }
         mixed += a + sines[i] + idxf_load32(block + 4 * (word % 16));
         a = d;
         d = c;
         c = b;
-        b += rotate_left(mixed, turns[i / 16][i % 4]);
+        b += rotate_left(mixed, turns[round][i % 4]);
     }
     state[0] += a;
     state[1] += b;

@@ -20,40 +20,43 @@ static const char *const methods[] = {
 };
 
 enum {
-    MOST_DIGITS = 7,   /* of a number in a recipe */
+    MAX_DIGITS = 7,    /* of a number in a recipe */
     DEFAULT_WIDTH = 5, /* words of a shingle of minhash:M */
 };
 
-/* Sets *number to the decimal number behind `name`, with which a string must begin; one of the characters of `ends`, or
- * the end of the string, must follow. Returns false, and leaves *number, if the string has another form. */
-static bool read_number(const char *string, const char *name, const char *ends, unsigned *number) {
+/* Sets *number to the decimal number behind `name`, with which a string must begin. One of the characters of
+ * `terminators`, or the end of the string, must follow the number. Returns false, and leaves *number, if the string has
+ * another form. */
+static bool read_number(const char *string, const char *name, const char *terminators, unsigned *number) {
     size_t length = strlen(name), digits;
     if (strncmp(string, name, length) != 0) return false;
     digits = strspn(string + length, "0123456789");
-    if (digits < 1 || digits > MOST_DIGITS || strcspn(string + length + digits, ends) != 0) return false;
+    if (digits < 1 || digits > MAX_DIGITS || strcspn(string + length + digits, terminators) != 0) return false;
     *number = (unsigned)strtoul(string + length, NULL, 10);
     return true;
 }
 
-/* Returns whether a string up to the first of the characters of `ends`, or to its end, is this name. */
-static bool has_name(const char *string, const char *ends, const char *name) {
-    const size_t length = strcspn(string, ends);
+/* Returns whether a string, up to the first of the characters of `terminators` or its end, is `name`. */
+static bool has_name(const char *string, const char *terminators, const char *name) {
+    const size_t length = strcspn(string, terminators);
     return strlen(name) == length && memcmp(string, name, length) == 0;
 }
 
-/* Sets the method of the properties by the first part of a recipe, and the number if the method needs one. The method
- * stays IDX_RECIPE_OTHER if the name is unknown, or what follows it has another form. */
+/* Sets properties->method by the first part of a recipe, and properties->number if a number follows the name. The
+ * method stays IDX_RECIPE_OTHER if the name is unknown, or what follows it has another form. */
 static void read_method(const char *recipe, struct idx_recipe_properties *properties) {
     const size_t length = strcspn(recipe, ":;");
     int method = IDX_RECIPE_MINHASH;
+    /* IDX_RECIPE_MINHASH is the last method. An unknown name leaves IDX_RECIPE_OTHER, which is 0. */
     while (method > 0 && !has_name(recipe, ":;", methods[method])) method--;
     bool numbered = read_number(recipe + length, ":", method == IDX_RECIPE_WORDS ? ",;" : ";", &properties->number);
+    /* All methods need a number, but for descriptions, which have nothing that a colon separates. */
     if (method == IDX_RECIPE_DESCRIPTION ? recipe[length] != ':' : numbered)
         properties->method = (enum idx_recipe_method)method;
 }
 
-/* Sets the properties that a later part of a recipe is about, up to a semicolon or the end. Ignores parts that are
- * about none. */
+/* Sets the property that a later part of a recipe is about, which ends with a semicolon or the recipe. Ignores a part
+ * that is about none. */
 static void read_part(const char *part, struct idx_recipe_properties *properties) {
     if (read_number(part, "v", ";", &properties->version) || read_number(part, "icu=", ";", &properties->icu) ||
         read_number(part, "man=", ";", &properties->manuals) || read_number(part, "ties=", ";", &properties->ties))
@@ -82,16 +85,16 @@ void idx_recipe_read(const char *recipe, struct idx_recipe_properties *propertie
 
 /* ---- Which recipes have fingerprints that can be compared ---- */
 
-/* What the last part of a recipe begins with, if it says which version of ICU made the fingerprints. */
-static const char mark[] = ";icu=";
-enum { MARK_LENGTH = sizeof mark - 1 };
+/* The beginning of the last part of a recipe, if that part says which version of ICU made the fingerprints. */
+static const char icu_mark[] = ";icu=";
+enum { ICU_MARK_LENGTH = sizeof icu_mark - 1 };
 
 size_t idxi_count_recipe_identity_bytes(const char *recipe) {
-    size_t length = strlen(recipe), tail = length;
-    while (tail > 0 && recipe[tail - 1] >= '0' && recipe[tail - 1] <= '9') tail--;
-    bool names_icu =
-        tail < length && tail >= MARK_LENGTH && memcmp(recipe + tail - MARK_LENGTH, mark, MARK_LENGTH) == 0;
-    return names_icu ? tail - MARK_LENGTH : length;
+    size_t length = strlen(recipe), number_begin = length;
+    while (number_begin > 0 && recipe[number_begin - 1] >= '0' && recipe[number_begin - 1] <= '9') number_begin--;
+    bool names_icu = number_begin < length && number_begin >= ICU_MARK_LENGTH &&
+                     memcmp(recipe + number_begin - ICU_MARK_LENGTH, icu_mark, ICU_MARK_LENGTH) == 0;
+    return names_icu ? number_begin - ICU_MARK_LENGTH : length;
 }
 
 bool idx_recipe_matches(const char *a, const char *b, bool *same_icu) {

@@ -44,7 +44,7 @@ static void add_features_plain(struct idx_simhash *simhash, const struct idx_fea
  * that of its 1 bits less the total. Counters of bits side by side (a carry-save adder on whole hashes) would be a
  * fifth faster than the widest one, but only for features of one weight, and documents have several. */
 #ifdef IDXF_X86
-/* Returns the sum of all weights, which may wrap as the sums of bits do. */
+/* Returns the sum of all weights, which wraps around beyond 64 bits, as the sums of bits do. */
 static int64_t sum_weights(const struct idx_feature *features, size_t count) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += (uint64_t)features[i].weight;
@@ -173,13 +173,13 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 /* ---- Weights that users write ---- */
 
 /* Digits behind the point that count, so that IDX_DECIMAL_WEIGHT_ONE is 1; the greatest weight, and its digits. */
-enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000, WHOLE_DIGITS = 7 };
+enum { FRACTION_DIGITS = 4, MAX_WHOLE = 1000000, WHOLE_DIGITS = 7 };
 
-/* Reads up to `limit` digits from text[*next] on as further digits of *value, moves *next behind them, and
- * returns how many they are. */
-static size_t read_digits(const char *text, size_t length, size_t *next, size_t limit, int64_t *value) {
+/* Reads up to `max_digits` digits from text[*next] on, and appends them to the decimal digits of *value. Moves *next
+ * behind the last one, and returns how many were read. */
+static size_t read_digits(const char *text, size_t length, size_t *next, size_t max_digits, int64_t *value) {
     size_t first = *next;
-    for (; *next < length && *next - first < limit && text[*next] >= '0' && text[*next] <= '9'; ++*next) {
+    for (; *next < length && *next - first < max_digits && text[*next] >= '0' && text[*next] <= '9'; ++*next) {
         *value = *value * 10 + (text[*next] - '0');
     }
     return *next - first;
@@ -199,7 +199,7 @@ bool idx_weight_parse(const char *text, size_t length, int64_t *weight) {
     }
     for (; fraction_digits < FRACTION_DIGITS; fraction_digits++) value *= 10;
     if (rounds_up) value++;
-    if (value > (int64_t)MOST_WHOLE * IDX_DECIMAL_WEIGHT_ONE) return false;
+    if (value > (int64_t)MAX_WHOLE * IDX_DECIMAL_WEIGHT_ONE) return false;
     *weight = negative ? -value : value;
     return true;
 }

@@ -13,18 +13,19 @@ uint64_t idxi_get_buckets_bytes(size_t count, unsigned width) {
 
 size_t idxi_get_counts_bytes(unsigned width) { return sizeof(uint32_t) << width; }
 
-/* Returns where the share of a thread begins, which is where that of the thread before it ends. */
+/* Returns where the share of a thread begins in sorting->from; it ends where that of the next thread begins. */
 static size_t find_share_begin(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->count * thread / sorting->threads;
 }
 
-/* Returns a thread's counts, which become its places: one for each value. */
+/* Returns the numbers of a thread, one for each value: first how often its share has the value, later the next place of
+ * the value in the output. */
 static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
-/* This is an idxi_task: counts the values of a thread's share. It adds nothing to the progress, but asks whether the
- * caller goes on; so does place_share. */
+/* An idxi_task: counts the values of a thread's share. It adds nothing to the progress, but asks whether the caller
+ * goes on; so does place_share. */
 static enum idx_status count_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
@@ -33,7 +34,7 @@ static enum idx_status count_share(void *context, size_t thread, struct idx_erro
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* This is an idxi_task: moves a thread's share to its places. */
+/* An idxi_task: moves a thread's share to its places. */
 static enum idx_status place_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
@@ -42,7 +43,8 @@ static enum idx_status place_share(void *context, size_t thread, struct idx_erro
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* Turns each thread's counts into its first place for each value, and sets the starts of the buckets. */
+/* Turns each thread's counts into its first place for each value, and sets the starts of the buckets. Within a bucket,
+ * the places of the threads follow each other in order, so that sorting is stable. */
 static void turn_counts_into_places(const struct idxi_sorting *sorting) {
     size_t values = (size_t)1 << idxf_count_bits(sorting->mask);
     uint32_t *starts = sorting->to.starts, next_place = 0;

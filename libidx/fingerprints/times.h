@@ -77,7 +77,7 @@
  * is added for more queries than IDXI_CACHED_QUERIES, since fingerprints are sorted first then. */
 #define IDXI_MIN_BUCKET_QUERIES 8
 #define IDXI_FOLD_TIME 1.8
-#define IDXI_SEEMING_TIME 10.0
+#define IDXI_BUCKET_TIME 10.0
 #define IDXI_CACHED_QUERIES 131072
 #define IDXI_PARTITION_TIME 3.0
 

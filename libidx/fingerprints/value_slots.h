@@ -13,7 +13,7 @@ struct idxi_value_slots {
     unsigned bits;   /* there are 2^bits slots */
 };
 
-/* Returns the bytes of the slots for so many values: at most 12 for each, and 16. */
+/* Returns the bytes that the slots for `count` values take: at most 12 * count + 16. */
 uint64_t idxi_value_slots_bytes(size_t count);
 
 /* Makes a table of fewer than 2^32 - 1 distinct values. The array stays the caller's, and must not move. Returns

@@ -78,7 +78,7 @@ static void check(const struct idxi_compare_way *way, unsigned distance, bool wi
     balls.goes_on = go_on;
     balls.comparison.context = &found;
     balls.memory = memory;
-    if (large > 0) balls.comparison.large = large;
+    if (large > 0) balls.comparison.max_comparisons = large;
     if (except != NULL) idxi_balls_add_searched(&balls, *except);
     idxi_balls_search_alone(&balls, sides.a, sides.a_count, within ? NULL : sides.b, sides.b_count);
     assert_int_equal(balls.comparison.before_count, except != NULL);

@@ -44,7 +44,7 @@ static void expect(uint64_t a, uint64_t b) { take(&expected, a, b, idx_distance(
 /* Takes the near ones of two buckets. */
 static void take_large(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                        size_t b_count) {
-    assert_true(a_count * (b == NULL ? a_count : b_count) > comparison->large);
+    assert_true(a_count * (b == NULL ? a_count : b_count) > comparison->max_comparisons);
     for (size_t i = 0; i < a_count; i++) {
         for (size_t j = b == NULL ? i + 1 : 0; j < (b == NULL ? a_count : b_count); j++) {
             uint64_t other = b == NULL ? a[j] : b[j];
@@ -202,8 +202,8 @@ static void check_meeting(const struct idxi_compare_way *way, const uint64_t *a,
         for (size_t j = 0; j < b_count; j++)
             if (are_near(a[i], b[j]) && ((a[i] ^ b[j]) & mask) == 0) expect(a[i], b[j]);
     }
-    way->meet(&found.comparison, a, a_count, &(struct idxi_folded_buckets){{sorted, starts}, mask, folds});
-    check_taken(way, "meet", a_count);
+    way->with_bucket(&found.comparison, a, a_count, &(struct idxi_folded_buckets){{sorted, starts}, mask, folds});
+    check_taken(way, "with_bucket", a_count);
 }
 
 static void test_ways(void **state) {
@@ -255,7 +255,7 @@ static void test_many_buckets(void **state) {
     struct idxi_bucket_pairs pairs = {a, b, a_starts, b_starts, 0, VALUES, 0, lows, VALUES, false};
     for (size_t way = 0; way < way_count; way++) {
         begin(9);
-        expected.comparison.large = found.comparison.large = 1000000;
+        expected.comparison.max_comparisons = found.comparison.max_comparisons = 1000000;
         for (size_t i = 0; i < LENGTH(a); i++) {
             for (size_t j = 0; j < LENGTH(b); j++)
                 if (are_near(a[i], b[j])) expect(a[i], b[j]);
