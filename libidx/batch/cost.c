@@ -61,10 +61,9 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries
 /* Returns the nanoseconds of searching `fingerprints` fingerprints as arrays, `chunk` of them at a time, each time with
  * all queries. */
 static double get_chunks_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t chunk) {
-    const struct idxi_compare_way *way = idxi_compare_widest();
     if (chunk == 0) return 0;
-    return idxi_get_cut_time(way, distance, bits, (double)queries, (double)chunk) * (double)fingerprints /
-           (double)chunk;
+    double time = idxi_get_cut_time(idxi_compare_widest(), distance, bits, (double)queries, (double)chunk);
+    return time * (double)fingerprints / (double)chunk;
 }
 
 /* Returns the largest width of balls, in bits, at which a bucket still has about IDXI_MIN_BUCKET_QUERIES queries. */

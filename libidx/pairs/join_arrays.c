@@ -34,11 +34,6 @@ static uint64_t count_with_pending(const struct idx_index *index) {
     return idxi_count_fingerprints(index) + idxi_pending_count(&index->pending);
 }
 
-/* Returns how many fingerprints both sides have together, or within one index, how many that has. */
-static uint64_t count_both_sides(const struct idxi_join *join) {
-    return count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
-}
-
 /* Returns how many bytes the arrays of both sides, and searching them, may take. */
 static uint64_t get_array_memory(const struct idxi_join *join) {
     return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
@@ -51,7 +46,8 @@ static uint64_t get_array_memory(const struct idxi_join *join) {
  * pairs counts, UINT32_MAX - 1. Else it is what half of the memory holds, since two parts are in memory. */
 static uint64_t choose_part_limit(const struct idxi_join *join, uint64_t memory) {
     uint64_t limit = memory / 2 / FINGERPRINT_BYTES;
-    if (count_both_sides(join) * FINGERPRINT_BYTES <= memory) limit = UINT32_MAX - 1;
+    uint64_t all = count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
+    if (all * FINGERPRINT_BYTES <= memory) limit = UINT32_MAX - 1;
     if (limit < IDXI_JOIN_PAIRS) limit = IDXI_JOIN_PAIRS;
     return limit < UINT32_MAX ? limit : UINT32_MAX - 1;
 }

@@ -6,10 +6,10 @@
 
 #include "libidx/sets/counters.h"
 
-/* The counters and the table get one part in so many of the memory each. */
+/* The counters and the table each get one of so many equal shares of the memory. */
 enum { SHARES = 2 };
 /* The least number of slots of the table. */
-enum { FEWEST_SLOTS = 1024 };
+enum { MIN_SLOTS = 1024 };
 
 /* A hash, and how many sets have it; 0: the slot is empty. */
 struct slot {
@@ -20,8 +20,8 @@ struct slot {
 struct common_search {
     const struct idxi_removal *removal;
     struct idxi_counters counters;
-    uint8_t fewest;   /* a hash whose counter is lower is not common */
-    uint32_t *copies; /* by number: how many sets equal a set that is the first of its equals, itself included */
+    uint8_t min_counter; /* a hash whose counter is lower is not common */
+    uint32_t *copies;    /* by number: how many sets equal a set that is the first of its equals; 0 for others */
     uint64_t first_hash, last_hash; /* the hashes that this pass may count, both included */
     struct slot *slots;             /* the table of the hashes of this pass; their number is a power of two */
     size_t slot_count, max_slots, slots_used;
@@ -29,14 +29,14 @@ struct common_search {
 
 /* ---- The table ---- */
 
-/* Returns the slot of a hash, or the empty one where it belongs. The table has an empty slot. */
+/* Returns the slot of a hash, or if it has none, the empty slot where it belongs. The table must have an empty slot. */
 static struct slot *find_slot(const struct common_search *search, uint64_t hash) {
     size_t pos = hash & (search->slot_count - 1);
     while (search->slots[pos].count != 0 && search->slots[pos].hash != hash) pos = (pos + 1) & (search->slot_count - 1);
     return &search->slots[pos];
 }
 
-/* Replaces the table by one of `new_count` slots, which has no hash above search->last_hash. */
+/* Replaces the table by one of `new_count` slots. Drops hashes above search->last_hash. */
 static enum idx_status rebuild_table(struct common_search *search, size_t new_count, struct idx_error *error) {
     struct slot *old_slots = search->slots;
     const size_t old_count = search->slot_count;
@@ -59,7 +59,7 @@ static enum idx_status rebuild_table(struct common_search *search, size_t new_co
  * afterwards. */
 static enum idx_status make_room_for_hash(struct common_search *search, struct idx_error *error) {
     while (2 * (search->slots_used + 1) > search->slot_count) {
-        size_t new_count = search->slot_count == 0 ? FEWEST_SLOTS : 2 * search->slot_count;
+        size_t new_count = search->slot_count == 0 ? MIN_SLOTS : 2 * search->slot_count;
         if (new_count > search->max_slots && search->slot_count > 0) {
             new_count = search->slot_count;
             search->last_hash = search->first_hash + (search->last_hash - search->first_hash) / 2;
@@ -74,7 +74,7 @@ static enum idx_status make_room_for_hash(struct common_search *search, struct i
 /* Returns whether a hash is counted in this pass: it may be common as far as its counter tells. */
 static inline bool may_be_common(const struct common_search *search, uint64_t hash) {
     return hash >= search->first_hash && hash <= search->last_hash &&
-           idxi_read_counter(&search->counters, hash >> search->counters.shift) >= search->fewest;
+           idxi_read_counter(&search->counters, hash >> search->counters.shift) >= search->min_counter;
 }
 
 /* Counts in how many sets each hash of this pass is, copies of sets included. */
@@ -100,15 +100,16 @@ static enum idx_status count_hashes_of_pass(struct common_search *search, struct
     return IDX_OK;
 }
 
-/* Returns whether a hash is common and of this pass, in which all hashes were counted. This is an idxi_hash_test. */
+/* An idxi_hash_test: returns whether a hash is common and belongs to this pass, all of whose hashes were counted. */
 static bool is_common(const void *context, uint64_t hash) {
     const struct common_search *search = context;
     return may_be_common(search, hash) && find_slot(search, hash)->count > search->removal->max_sets;
 }
 
-/* Removes the common hashes from search->first_hash to search->last_hash, which is lowered if these are too many to
- * count. Adds to *removed how many different ones these are. Frees the table of the pass. */
-static enum idx_status run_pass(struct common_search *search, uint64_t *removed, struct idx_error *error) {
+/* Removes the common hashes from search->first_hash to search->last_hash from all sets. Lowers search->last_hash if
+ * these are too many to count in one pass. Adds to *removed how many different hashes it removed. Frees the table of
+ * the pass. */
+static enum idx_status remove_in_pass(struct common_search *search, uint64_t *removed, struct idx_error *error) {
     struct idxi_set_store *store = search->removal->store;
     struct idxi_set_reader reader = {.store = store};
     uint64_t common_count = 0;
@@ -125,15 +126,16 @@ static enum idx_status run_pass(struct common_search *search, uint64_t *removed,
     return status;
 }
 
-/* Makes the counters, which the caller frees, and removes all common hashes, in as many passes as the memory needs. */
-static enum idx_status run_passes(struct common_search *search, uint64_t *removed, struct idx_error *error) {
+/* Makes the counters, which the caller frees even after an error, and removes all common hashes, in as many passes as
+ * the memory requires. Adds their number to *removed. */
+static enum idx_status remove_in_passes(struct common_search *search, uint64_t *removed, struct idx_error *error) {
     const struct idxi_removal *removal = search->removal;
     enum idx_status status = idxi_counters_make(&search->counters, IDXI_COUNTERS_EXACT, removal->store,
                                                 removal->memory / SHARES, removal->threads, removal->progress, error);
     if (status == IDX_OK) status = idxi_counters_add_copies(&search->counters, removal->store, search->copies, error);
     for (bool has_more = true; has_more && status == IDX_OK; search->first_hash = search->last_hash + 1) {
         search->last_hash = UINT64_MAX;
-        status = run_pass(search, removed, error);
+        status = remove_in_pass(search, removed, error);
         has_more = search->last_hash < UINT64_MAX;
     }
     return status;
@@ -142,15 +144,15 @@ static enum idx_status run_passes(struct common_search *search, uint64_t *remove
 enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t *removed, struct idx_error *error) {
     struct common_search search = {
         .removal = removal,
-        .fewest =
-            (uint8_t)(removal->max_sets < IDXI_COUNTER_EXACT_MOST ? removal->max_sets + 1 : IDXI_COUNTER_EXACT_MOST),
+        .min_counter =
+            (uint8_t)(removal->max_sets < IDXI_MAX_EXACT_COUNTER ? removal->max_sets + 1 : IDXI_MAX_EXACT_COUNTER),
         .max_slots = removal->memory / SHARES / sizeof(struct slot)};
     *removed = 0;
     if (removal->max_sets >= removal->store->count) return IDX_OK;
     search.copies = calloc(removal->store->count, sizeof *search.copies);
     if (search.copies == NULL) return idxi_fail_memory(error);
     idxi_set_store_count_copies(removal->store, search.copies);
-    enum idx_status status = run_passes(&search, removed, error);
+    enum idx_status status = remove_in_passes(&search, removed, error);
     idxi_counters_free(&search.counters);
     free(search.copies);
     free(search.slots);

@@ -5,7 +5,7 @@
 #include "libidx/sets/store.h"
 
 struct idxi_removal {
-    struct idxi_set_store *store; /* all its sets are readable, before and afterwards (idxi_set_store_end) */
+    struct idxi_set_store *store; /* all its sets are readable, before and afterwards (idxi_set_store_flush) */
     uint64_t max_sets; /* hashes that more sets than this have, equal ones included, are removed; at least 1 */
     uint64_t memory;   /* bytes for the counters and for the hashes that are counted exactly */
     unsigned threads;

@@ -2,16 +2,16 @@
  * part, so that no two threads write to one counter. */
 #include "libidx/sets/counters.h"
 
-/* There are so many counters for each member, rounded up to a power of two, if the memory holds them. The more there
- * are, the fewer hashes share one. */
+/* How many counters there are for each member, if the memory holds them; their number is rounded up to a power of two.
+ * The more there are, the fewer hashes share one. */
 #define COUNTERS_PER_MEMBER 2
 /* How many of the highest bits of a hash are the number of its counter: no more than a tag of postings.h has, so that
  * hashes with one tag have one counter. */
-#define LEAST_BITS 12
-#define MOST_BITS 32
+#define MIN_NUMBER_BITS 12
+#define MAX_NUMBER_BITS 32
 /* The first value of a small counter that is a logarithm. */
 enum { SMALL_EXACT = 4 };
-/* Members that are read together, and how many of them ahead their counters are fetched. */
+/* How many members are read together, and how many members ahead of its use a counter is fetched. */
 enum { READ_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* The factor of Knuth's random generator MMIX. The highest bits of its numbers are the most random ones. */
 #define RANDOM_FACTOR UINT64_C(6364136223846793005)
@@ -24,11 +24,11 @@ struct counting {
 };
 
 /* Returns by how much one more member raises a counter that has the value `counter`: 1, or 0. From SMALL_EXACT on, a
- * small counter rises by chance, half as often with each step; without a branch, which no processor could predict. */
+ * small counter rises by chance, with each step half as often. There is no branch, which no processor could predict. */
 static inline unsigned choose_rise(enum idxi_counter_kind kind, unsigned counter, uint64_t random) {
-    if (kind == IDXI_COUNTERS_EXACT) return counter < IDXI_COUNTER_EXACT_MOST;
+    if (kind == IDXI_COUNTERS_EXACT) return counter < IDXI_MAX_EXACT_COUNTER;
     const bool by_chance = random >> ((SMALL_EXACT - 1 - counter) & 63) == 0; /* the highest bits, one for each step */
-    return (counter < SMALL_EXACT) | ((counter < IDXI_COUNTER_SMALL_MOST) & by_chance);
+    return (counter < SMALL_EXACT) | ((counter < IDXI_MAX_SMALL_COUNTER) & by_chance);
 }
 
 /* Counts those of up to READ_TOGETHER members whose counters are in a part. The numbers of these counters are listed
@@ -55,7 +55,7 @@ static void count_members_of_part(const struct counting *counting, size_t part, 
     }
 }
 
-/* Reads the members of all sets, and counts those whose counters are in a part. This is an idxi_task. */
+/* An idxi_task: reads the members of all sets, and counts those whose counters are in part number `part`. */
 static enum idx_status fill_counters_of_part(void *context, size_t part, struct idx_error *error) {
     const struct counting *counting = context;
     const struct idxi_set_store *store = counting->store;
@@ -80,8 +80,8 @@ static enum idx_status fill_counters_of_part(void *context, size_t part, struct 
 enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_counter_kind kind,
                                    const struct idxi_set_store *store, uint64_t memory, unsigned threads,
                                    struct idxi_progress *progress, struct idx_error *error) {
-    unsigned number_bits = LEAST_BITS;
-    while (number_bits < MOST_BITS && (UINT64_C(2) << number_bits) >> kind <= memory &&
+    unsigned number_bits = MIN_NUMBER_BITS;
+    while (number_bits < MAX_NUMBER_BITS && (UINT64_C(2) << number_bits) >> kind <= memory &&
            UINT64_C(1) << number_bits < COUNTERS_PER_MEMBER * store->stored)
         number_bits++;
     *counters = (struct idxi_counters){.kind = kind, .shift = 64 - number_bits, .size = (size_t)1 << number_bits};
@@ -103,7 +103,7 @@ enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const s
         status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
         for (size_t j = 0; j < set->count && status == IDX_OK; j++) {
             uint8_t *counter = &counters->counts[hashes[j] >> counters->shift];
-            uint32_t rise_left = IDXI_COUNTER_EXACT_MOST - *counter, further_copies = copies[i] - 1;
+            uint32_t rise_left = IDXI_MAX_EXACT_COUNTER - *counter, further_copies = copies[i] - 1;
             *counter = (uint8_t)(*counter + (further_copies < rise_left ? further_copies : rise_left));
         }
     }

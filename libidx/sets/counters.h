@@ -14,9 +14,9 @@ enum idxi_counter_kind {
     IDXI_COUNTERS_SMALL,
 };
 
-/* The greatest value of a counter of each kind. */
-#define IDXI_COUNTER_EXACT_MOST UINT8_MAX
-#define IDXI_COUNTER_SMALL_MOST 15
+/* The maximum value of a counter of each kind, at which it stays. */
+#define IDXI_MAX_EXACT_COUNTER UINT8_MAX
+#define IDXI_MAX_SMALL_COUNTER 15
 
 struct idxi_counters {
     uint8_t *counts;
@@ -31,28 +31,28 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_cou
                                    const struct idxi_set_store *store, uint64_t memory, unsigned threads,
                                    struct idxi_progress *progress, struct idx_error *error);
 
-/* Adds the further copies of each stored set to counters of the kind IDXI_COUNTERS_EXACT. If set i is the first one of
- * its equals, copies[i] is how many sets equal it, itself included. Errors: those of files. */
+/* Adds the further copies of each stored set to counters of the kind IDXI_COUNTERS_EXACT. copies[i] is how many sets
+ * equal set i, itself included, as idxi_set_store_count_copies sets it. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,
                                          const uint32_t *copies, struct idx_error *error);
 
-/* Returns the byte that has the counter of a number, and with small counters that of one more number. */
+/* Returns the byte with counter number `number`. A byte has two small counters. */
 static inline uint8_t *idxi_find_counter_byte(const struct idxi_counters *counters, uint64_t number) {
     return &counters->counts[number >> counters->kind];
 }
 
-/* Returns at which bit of its byte the counter of a number begins: 0 or 4. */
+/* Returns at which bit of its byte counter number `number` begins: 0, or for every second small counter 4. */
 static inline unsigned idxi_find_counter_bit(const struct idxi_counters *counters, uint64_t number) {
     return (unsigned)(number & counters->kind) * 4;
 }
 
-/* Returns the value of the counter of a number. */
+/* Returns the value of counter number `number`. */
 static inline uint8_t idxi_read_counter(const struct idxi_counters *counters, uint64_t number) {
-    const uint8_t most = counters->kind == IDXI_COUNTERS_SMALL ? IDXI_COUNTER_SMALL_MOST : IDXI_COUNTER_EXACT_MOST;
-    return *idxi_find_counter_byte(counters, number) >> idxi_find_counter_bit(counters, number) & most;
+    const uint8_t max_value = counters->kind == IDXI_COUNTERS_SMALL ? IDXI_MAX_SMALL_COUNTER : IDXI_MAX_EXACT_COUNTER;
+    return *idxi_find_counter_byte(counters, number) >> idxi_find_counter_bit(counters, number) & max_value;
 }
 
-/* Returns how many bytes the counters take. */
+/* Returns how many bytes the counters take: counters->size, or half of it if they are small. */
 static inline size_t idxi_counters_bytes(const struct idxi_counters *counters) {
     return counters->size >> counters->kind;
 }

@@ -5,18 +5,18 @@
 
 #include <stdlib.h>
 
-/* Tasks of a block for each thread, at most: so many that the threads end at about the same time. */
-enum { TASKS_OF_THREAD = 16 };
-/* Sets of a task, at most: one for so many sets before the block, between two bounds. The sets of a block are compared
- * with each other by themselves, so that a large block among few sets would do most of the work there; but threads are
- * started for each block, which costs the less the fewer there are. */
-enum { SETS_BEFORE = 128, FEW_SETS_OF_TASK = 64, MOST_SETS_OF_TASK = 256 };
-/* The lists of a set are fetched while so many sets before it are compared. */
+/* How many tasks a block has for each thread, at most: so many that the threads end at about the same time. */
+enum { MAX_TASKS_PER_THREAD = 16 };
+/* A task has at most one set for each SETS_BEFORE_EACH sets before the block, but this limit is at least
+ * MIN_SETS_OF_TASK and at most MAX_SETS_OF_TASK. A large block among few sets would do most of its work in comparing
+ * its sets with each other. A small block among many sets would cost more in starting threads than it saves. */
+enum { SETS_BEFORE_EACH = 128, MIN_SETS_OF_TASK = 64, MAX_SETS_OF_TASK = 256 };
+/* The lists of a set are fetched so many sets before it is compared. */
 enum { FETCHED_AHEAD = 4 };
-/* Sets get signatures once those of a block were compared with so many others each, on average. */
-enum { SIGNED_FROM = 64 };
-/* Members of all sets of a task together, at most, unless it has a single set. */
-#define MEMBERS_OF_TASK ((uint64_t)1 << 14)
+/* Indexed sets get signatures once the sets of a block were compared with so many others each, on average. */
+enum { MIN_COMPARED = 64 };
+/* How many members all sets of a task have together, at most, unless it has a single set. */
+#define MAX_TASK_MEMBERS ((uint64_t)1 << 14)
 
 /* The ranks of a task, how many members their sets have, and what their queries consist of. */
 struct idxi_set_task {
@@ -27,8 +27,8 @@ struct idxi_set_task {
 
 /* What is known of a set of the block, when those of the block are compared with each other. */
 struct idxi_set_in_block {
-    uint32_t end;      /* the block's index has the sets before it at the places before this one */
-    bool must_compare; /* it is compared with these in order, since one of them is similar to it, or may be */
+    uint32_t end;      /* in the block's index, the sets before it are at the places before this one */
+    bool must_compare; /* it is compared with them again, in order of rank, since one of them is or may be similar */
 };
 
 /* Returns the set of a rank. */
@@ -36,8 +36,8 @@ static const struct idxi_stored_set *get_set(const struct idxi_set_join *join, u
     return &join->store->sets[idxi_rank_to_number(join->order, rank)];
 }
 
-/* Returns the lowest rank of a set that equals the set of a rank, which may be that rank. */
-static uint32_t find_lowest_equal(const struct idxi_set_join *join, uint32_t rank) {
+/* Returns the lowest rank of the sets that equal the set of a rank, which is that rank if there are no others. */
+static uint32_t find_first_equal(const struct idxi_set_join *join, uint32_t rank) {
     return join->firsts != NULL ? join->firsts[rank] : join->store->sets[rank].first;
 }
 
@@ -50,24 +50,25 @@ static struct idx_kept_set *get_result(const struct idxi_set_join *join, uint32_
     return &join->kept[idxi_rank_to_number(join->order, rank)];
 }
 
-/* Returns whether the set of a rank is kept, as far as is decided. */
+/* Returns whether the set of a rank is decided, and is kept. */
 static bool is_kept(const struct idxi_set_join *join, uint32_t rank) { return get_result(join, rank)->kept == rank; }
 
-/* Returns whether a set joins an equal one if that is kept. Equal sets reach every similarity; but where sets only join
- * those that contain them, sets of fewer than join->contained_size members join none. */
+/* Returns whether a set joins an equal one if that is kept. Equal sets reach every similarity. But where similarity
+ * does not count, and sets only join those that contain them, sets of fewer than join->contained_size members join
+ * none. */
 static bool may_join_equal(const struct idxi_set_join *join, uint32_t rank) {
     return join->threshold.total > 0 || get_set(join, rank)->count >= join->contained_size;
 }
 
-/* Decides that the set of a rank joins an equal one, which has the rank `kept` and is kept; or if `kept` is the set's
- * own rank, that it is kept itself. */
+/* Sets the result of the set of a rank: it joins an equal one, which has the rank `kept` and is kept; or if `kept` is
+ * its own rank, it is kept itself. */
 static void set_kept(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
     uint32_t member_count = get_set(join, rank)->count;
     *get_result(join, rank) = (struct idx_kept_set){.kept = kept, .shared = member_count, .total = member_count};
 }
 
 /* Makes all results undecided, except those of known sets, which are kept. */
-static void clear_results(const struct idxi_set_join *join) {
+static void reset_results(const struct idxi_set_join *join) {
     for (uint32_t rank = 0; rank < join->store->count; rank++) {
         *get_result(join, rank) = (struct idx_kept_set){.kept = UINT64_MAX};
         if (rank < join->known) set_kept(join, rank, rank);
@@ -86,7 +87,8 @@ static struct idxi_similar get_best_so_far(const struct idxi_set_join *join, uin
     return (struct idxi_similar){(uint32_t)result->kept, result->shared, result->total};
 }
 
-/* Compares a set with those of a scope, and makes the best that it joins its result, unless that is better already. */
+/* Compares a set with those of a scope. If it finds a more similar one than the set's result has, or the first, makes
+ * that the result. */
 static enum idx_status improve_result(const struct idxi_set_join *join, struct idxi_prober *prober,
                                       const struct idxi_scope *scope, const struct idxi_query *query,
                                       struct idx_error *error) {
@@ -98,12 +100,12 @@ static enum idx_status improve_result(const struct idxi_set_join *join, struct i
 
 /* ---- Comparing with indexed sets ---- */
 
-/* Returns whether a set, whose result is wanted, needs no comparison. If that is because it joins an equal set of an
- * earlier block, makes this its result. A known set is prepared only to be indexed, so it needs nothing if an equal one
- * was indexed before, or if no more sets are indexed. */
-static bool needs_no_comparison(const struct idxi_set_join *join, uint32_t rank) {
-    const uint32_t equal_rank = find_lowest_equal(join, rank);
-    if (rank < join->known) return equal_rank != rank || join->full;
+/* Returns whether a set needs no comparison to find its result. If that is because it joins an equal set of an earlier
+ * block, makes this its result. A known set is prepared only to be indexed, so it needs nothing if an equal one was
+ * indexed before, or if no more sets are indexed. */
+static bool try_without_comparison(const struct idxi_set_join *join, uint32_t rank) {
+    const uint32_t equal_rank = find_first_equal(join, rank);
+    if (rank < join->known) return equal_rank != rank || join->is_full;
     if (is_kept(join, rank)) return true;
     /* Results of this block may be written by other threads at this moment. */
     if (equal_rank >= join->begin || !is_kept(join, equal_rank) || !may_join_equal(join, rank)) return false;
@@ -111,28 +113,29 @@ static bool needs_no_comparison(const struct idxi_set_join *join, uint32_t rank)
     return true;
 }
 
-/* Makes the query of each set of a task. Prepares the sets that are to be compared or indexed, and leaves the prefixes
- * of the others empty. A set that no other one can be similar to is kept at once. */
+/* Makes the query of each set of a task. Prepares the sets that must be compared or indexed, and leaves the prefixes of
+ * the others empty. Keeps a set at once if no other one can be similar to it. */
 static enum idx_status prepare_queries(const struct idxi_set_join *join, struct idxi_prober *prober,
                                        const struct idxi_set_task *task, struct idxi_query *queries,
                                        struct idx_error *error) {
-    struct idxi_query *wanted[MOST_SETS_OF_TASK] = {NULL};
+    struct idxi_query *wanted[MAX_SETS_OF_TASK] = {NULL};
     size_t wanted_count = 0;
     for (uint32_t rank = task->begin; rank < task->end; rank++) {
         struct idxi_query *query = &queries[rank - task->begin];
         *query = (struct idxi_query){.rank = rank};
-        if (join->kept != NULL ? !needs_no_comparison(join, rank) : find_lowest_equal(join, rank) == rank)
+        if (join->kept != NULL ? !try_without_comparison(join, rank) : find_first_equal(join, rank) == rank)
             wanted[wanted_count++] = query;
     }
     IDXI_TRY(idxi_prober_prepare(prober, wanted, wanted_count, error));
     for (size_t i = 0; i < wanted_count && join->kept != NULL; i++) {
         const uint32_t rank = wanted[i]->rank;
-        if (wanted[i]->listed == 0 && find_lowest_equal(join, rank) == rank) set_kept(join, rank, rank);
+        if (wanted[i]->listed == 0 && find_first_equal(join, rank) == rank) set_kept(join, rank, rank);
     }
     return IDX_OK;
 }
 
-/* Calls join->visit for a set with all sets of a scope that are similar to it, if there are any. */
+/* Finds all sets of a scope that are similar to the set of a query, and if there are any, calls join->visit with them.
+ */
 static enum idx_status visit_similar(const struct idxi_set_join *join, struct idxi_prober *prober,
                                      const struct idxi_scope *scope, const struct idxi_query *query,
                                      struct idx_error *error) {
@@ -152,70 +155,69 @@ static enum idx_status compare_with_indexed(const struct idxi_set_join *join, st
     return improve_result(join, prober, &scope, query, error);
 }
 
-/* Prepares the sets of a task, and compares them with the indexed ones. Leaves their queries in `queries`, by rank from
- * task->begin on. */
-static enum idx_status compare_sets(const struct idxi_set_join *join, struct idxi_set_task *task,
+/* Prepares the sets of a task, and compares them with the indexed ones. Sets queries[i] to the query of rank
+ * task->begin + i, for all of the task; their tags and members are in task->arena. */
+static enum idx_status compare_task(const struct idxi_set_join *join, struct idxi_set_task *task,
                                     struct idxi_prober *prober, struct idxi_query *queries, struct idx_error *error) {
     const uint32_t count = task->end - task->begin;
     IDXI_TRY(idxi_prober_begin(prober, &task->arena, task->members, error));
     IDXI_TRY(prepare_queries(join, prober, task, queries, error));
     for (uint32_t i = 0; i < count; i++) {
-        if (i + FETCHED_AHEAD < count) idxi_postings_fetch(&join->indexed, &queries[i + FETCHED_AHEAD]);
+        if (i + FETCHED_AHEAD < count) idxi_postings_prefetch(&join->indexed, &queries[i + FETCHED_AHEAD]);
         IDXI_TRY(compare_with_indexed(join, prober, &queries[i], error));
     }
     return idxi_progress_add(join->progress, count, error);
 }
 
-/* Compares the sets of task `number` of the block with the indexed ones. This is an idx_task. */
-static enum idx_status compare_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* An idx_task: prepares the sets of task `number` of the block, and compares them with the indexed ones. */
+static enum idx_status compare_new_sets(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     struct idxi_set_task *task = &join->tasks[number];
-    return compare_sets(join, task, &join->probers[thread], &join->queries[task->begin - join->begin], error);
+    return compare_task(join, task, &join->probers[thread], &join->queries[task->begin - join->begin], error);
 }
 
 /* ---- Comparing the sets of a block with each other ---- */
 
-/* The sets of a block that may be kept are indexed by themselves. Threads find for each set whether it is similar to
- * any of these before it, whether or not that one is kept in the end. Few are: only these are then compared in order,
- * with those that are kept. */
+/* The sets of a block that may be kept have an index of their own. Threads find out for each set of the block whether
+ * it is similar to any of these before it, whether or not that one is kept in the end. Few sets are. Only these few are
+ * then compared again, in order of rank, with the sets of the block that are kept. */
 
-/* Returns whether all sets of the block are compared one after the other, in order of rank. A single thread does so,
- * since it would compare some of them twice otherwise. */
+/* Returns whether all sets of the block are compared in order of rank at once, without finding out first which ones
+ * must be. A single thread does so, since it would only compare some of them twice otherwise. */
 static bool decides_in_order(const struct idxi_set_join *join) { return join->threads == 1 && join->kept != NULL; }
 
 /* Returns whether a set would join an equal one of a lower rank in this block, if that is kept. */
 static bool has_equal_in_block(const struct idxi_set_join *join, uint32_t rank) {
-    const uint32_t equal_rank = find_lowest_equal(join, rank);
+    const uint32_t equal_rank = find_first_equal(join, rank);
     return equal_rank != rank && equal_rank >= join->begin && may_join_equal(join, rank);
 }
 
-/* Returns whether other sets of the block may join the set of a query, or where all similar sets are visited, may be
- * similar to it. */
+/* Returns whether other sets of the block may join the set of a query; or if all similar sets are visited, whether they
+ * may be similar to it. */
 static bool may_be_joined(const struct idxi_set_join *join, const struct idxi_query *query) {
     const uint32_t rank = query->rank;
     if (query->listed == 0 || join->kept == NULL || rank < join->known) return query->listed > 0;
     return get_result(join, rank)->total == 0 && !has_equal_in_block(join, rank);
 }
 
-/* Makes the block's index of those of its sets that others may join, and notes for each set up to which place this
- * index has the sets before it. */
+/* Makes the block's index of those of its sets that others may join. Sets in_block[i].end, for each set of the block,
+ * to the place in this index before which the sets before it are. */
 static enum idx_status index_sets_of_block(struct idxi_set_join *join, struct idx_error *error) {
     const bool in_order = decides_in_order(join);
-    uint32_t chosen_count = 0, place = 0, count = join->end - join->begin;
+    uint32_t joinable_count = 0, place = 0, count = join->end - join->begin;
     idxi_postings_clear(&join->block);
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
         join->in_block[i] = (struct idxi_set_in_block){place, in_order && query->prefix > 0};
         if (!may_be_joined(join, query)) continue;
-        join->chosen[chosen_count++] = *query;
+        join->joinable[joinable_count++] = *query;
         place = idxi_postings_place_after(place, query->shared);
     }
-    return idxi_postings_add(&join->block, join->chosen, chosen_count, error);
+    return idxi_postings_add(&join->block, join->joinable, joinable_count, error);
 }
 
-/* Compares a set with those before it in the block. Sets must_compare if it is similar to any of these, or joins an
- * equal one if that is kept: then it must be compared in order. Where all similar sets are visited, visits them
- * instead. */
+/* Compares a set with those before it in the block. Sets must_compare if it is similar to any of them, or would join an
+ * equal one: then it is compared again in order of rank. If all similar sets are visited, visits them instead. */
 static enum idx_status compare_with_block(const struct idxi_set_join *join, struct idxi_prober *prober,
                                           const struct idxi_query *query, struct idx_error *error) {
     struct idxi_set_in_block *in_block = &join->in_block[query->rank - join->begin];
@@ -231,8 +233,8 @@ static enum idx_status compare_with_block(const struct idxi_set_join *join, stru
     return IDX_OK;
 }
 
-/* Compares the sets of task `number` with the index of the block. This is an idx_task. */
-static enum idx_status compare_block_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* An idx_task: compares the prepared sets of task `number` with the index of the block. */
+static enum idx_status compare_in_block(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     const struct idxi_set_task *task = &join->tasks[number];
     for (uint32_t rank = task->begin; rank < task->end; rank++)
@@ -241,10 +243,10 @@ static enum idx_status compare_block_task(void *context, size_t number, unsigned
 }
 
 /* Decides whether a set of the block is kept, if need be by comparing it with the kept ones before it. All sets of
- * lower ranks are decided. Sets *must_index to whether the set is kept and other sets can be similar to it. */
+ * lower ranks must be decided. Sets *must_index to whether the set is kept and other sets may be similar to it. */
 static enum idx_status decide_set_of_block(const struct idxi_set_join *join, const struct idxi_query *query,
                                            bool *must_index, struct idx_error *error) {
-    const uint32_t rank = query->rank, equal_rank = find_lowest_equal(join, rank);
+    const uint32_t rank = query->rank, equal_rank = find_first_equal(join, rank);
     const struct idxi_set_in_block *in_block = &join->in_block[rank - join->begin];
     const struct idxi_scope scope = {.postings = &join->block, .end = in_block->end, .kept = join->kept};
     *must_index = rank < join->known && query->listed > 0;
@@ -266,8 +268,7 @@ static enum idx_status compare_and_index_block(struct idxi_set_join *join, size_
     uint32_t indexed_count = 0, count = join->end - join->begin;
     IDXI_TRY(index_sets_of_block(join, error));
     if (!decides_in_order(join))
-        IDXI_TRY(
-            idxi_run_parallel_by_thread(task_count, join->threads, compare_block_task, join, join->progress, error));
+        IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_in_block, join, join->progress, error));
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
         bool must_index = query->listed > 0;
@@ -280,27 +281,27 @@ static enum idx_status compare_and_index_block(struct idxi_set_join *join, size_
 /* ---- Blocks ---- */
 
 /* Returns how many tasks a block has at most. */
-static size_t count_possible_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * TASKS_OF_THREAD; }
+static size_t count_max_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * MAX_TASKS_PER_THREAD; }
 
-/* Makes a task of the sets from `rank` on: of one set, or of up to `max` sets that have few members. Returns the rank
- * of the next set. */
+/* Makes a task of the sets from `rank` on: of up to `max` sets with up to MAX_TASK_MEMBERS members together,
+ * but of at least one. Returns the rank of the set after them. */
 static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank, uint32_t max) {
     const size_t count = join->store->count;
     task->begin = rank;
     task->members = 0;
     do task->members += get_set(join, rank++)->count;
-    while (rank < count && rank - task->begin < max && task->members + get_set(join, rank)->count <= MEMBERS_OF_TASK);
+    while (rank < count && rank - task->begin < max && task->members + get_set(join, rank)->count <= MAX_TASK_MEMBERS);
     return task->end = rank;
 }
 
-/* Makes a block of the sets from join->begin on, sets join->end, and divides the block into tasks. Returns how many
- * tasks there are. There are sets from join->begin on. */
+/* Makes a block of sets from join->begin on, where there must be one, and divides it into tasks. Sets join->end to the
+ * rank behind the block, and returns how many tasks there are. */
 static size_t make_tasks(struct idxi_set_join *join) {
     size_t task_count = 0;
-    uint32_t rank = join->begin, max = rank / SETS_BEFORE;
-    max = max < FEW_SETS_OF_TASK ? FEW_SETS_OF_TASK : max > MOST_SETS_OF_TASK ? MOST_SETS_OF_TASK : max;
-    while (task_count < count_possible_tasks(join) && rank < join->store->count)
-        rank = make_task(join, &join->tasks[task_count++], rank, max);
+    uint32_t rank = join->begin, max_sets = rank / SETS_BEFORE_EACH;
+    max_sets = max_sets < MIN_SETS_OF_TASK ? MIN_SETS_OF_TASK : (uint32_t)idxi_min(max_sets, MAX_SETS_OF_TASK);
+    while (task_count < count_max_tasks(join) && rank < join->store->count)
+        rank = make_task(join, &join->tasks[task_count++], rank, max_sets);
     join->end = rank;
     return task_count;
 }
@@ -312,91 +313,92 @@ static uint64_t count_compared(const struct idxi_set_join *join) {
     return compared;
 }
 
-/* Sets join->full to whether the indexed sets fill the memory, also that which the sets of the store leave when they
- * move to the file: another round costs more than reading them from there. No task runs, so that no set of the store is
- * in use. */
-static enum idx_status note_if_memory_is_full(struct idxi_set_join *join, struct idx_error *error) {
+/* If the indexed sets fill the memory, moves the sets of the store to the file, and adds their memory to that of the
+ * indexed ones: reading sets from there costs less than another round. Sets join->is_full to whether that is filled,
+ * too. No task may run, since no set of the store may be in use. */
+static enum idx_status spill_or_mark_full(struct idxi_set_join *join, struct idx_error *error) {
     const uint64_t bytes = idxi_postings_bytes(&join->indexed);
     if (bytes > join->memory) IDXI_TRY(idxi_set_store_spill(join->store, &join->memory, error));
-    join->full = bytes > join->memory;
+    join->is_full = bytes > join->memory;
     return IDX_OK;
 }
 
-/* Compares the sets of the block with each other, and indexes them. If the sets of the block were compared with many
- * others on average, gives indexed sets signatures from then on. `compared_before` is what count_compared returned
- * before the block. */
+/* Compares the sets of the block with each other, and indexes them. `compared_before` is what count_compared returned
+ * before the block: if its sets were compared with many others on average, indexed sets have signatures from then on.
+ */
 static enum idx_status finish_block(struct idxi_set_join *join, size_t task_count, uint64_t compared_before,
                                     struct idx_error *error) {
     IDXI_TRY(compare_and_index_block(join, task_count, error));
-    IDXI_TRY(note_if_memory_is_full(join, error));
-    if (count_compared(join) - compared_before < (uint64_t)SIGNED_FROM * (join->end - join->begin)) return IDX_OK;
-    IDXI_TRY(idxi_postings_sign(&join->indexed, error));
-    return idxi_postings_sign(&join->block, error);
+    IDXI_TRY(spill_or_mark_full(join, error));
+    if (count_compared(join) - compared_before < (uint64_t)MIN_COMPARED * (join->end - join->begin)) return IDX_OK;
+    IDXI_TRY(idxi_postings_make_signatures(&join->indexed, error));
+    return idxi_postings_make_signatures(&join->block, error);
 }
 
 /* ---- Sets that wait for a further round ---- */
 
-/* The first round prepares all of these, and notes in a file by which members each finds others, so that the rounds
- * after it read little else of them. Where sets have signatures, a search takes all members, and sets are prepared
- * anew. */
+/* The first round prepares all waiting sets, and writes to a file by which members each finds others. So the rounds
+ * after it read little else of them. But once indexed sets have signatures, a search needs all members of a set, and
+ * waiting sets are prepared anew in each round. */
 
-/* Sets that a thread takes together, and numbers of 32 bits of a part of the file, at least, unless it is the last. */
-enum { WAITING_OF_TASK = 1 << 12, NUMBERS_OF_PART = 1 << 16 };
+/* How many waiting sets a task has, and the least size of a part of the file, in numbers of 32 bits, but for the last.
+ */
+enum { WAITING_PER_TASK = 1 << 12, MIN_NUMBERS_OF_PART = 1 << 16 };
 
-/* Returns whether searches take all members of a set: they do once the indexed sets have signatures. */
-static bool takes_all_members(const struct idxi_set_join *join) { return join->indexed.sizes != NULL; }
+/* Returns whether searches need all members of a set: they do once the indexed sets have signatures. */
+static bool searches_use_all_members(const struct idxi_set_join *join) { return join->indexed.sizes != NULL; }
 
-/* Compares up to WAITING_OF_TASK sets that wait with the indexed ones, and writes them to the file if no earlier round
- * has. This is an idx_task. */
-static enum idx_status compare_waiting(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* An idx_task: prepares up to WAITING_PER_TASK waiting sets, and compares them with the indexed ones. Writes them to
+ * the file unless an earlier round did so, or searches need all their members. */
+static enum idx_status compare_waiting_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     struct idxi_set_join *join = context;
     struct idxi_set_task *task = &join->tasks[thread];
-    struct idxi_query *queries = &join->queries[(size_t)thread * MOST_SETS_OF_TASK];
-    struct idxi_query_arena *notes = &join->notes[thread];
-    const bool must_note = !join->waiting.complete && !takes_all_members(join);
-    const uint64_t first = join->begin + (uint64_t)number * WAITING_OF_TASK, last = first + WAITING_OF_TASK;
+    struct idxi_query *queries = &join->queries[(size_t)thread * MAX_SETS_OF_TASK];
+    struct idxi_query_arena *buffer = &join->part_buffers[thread];
+    const bool must_note = !join->waiting.complete && !searches_use_all_members(join);
+    const uint64_t first = join->begin + (uint64_t)number * WAITING_PER_TASK, last = first + WAITING_PER_TASK;
     const uint32_t end = last < join->end ? (uint32_t)last : join->end;
     uint32_t part_begin = (uint32_t)first;
-    notes->used = 0;
+    buffer->used = 0;
     for (uint32_t rank = part_begin; rank < end;) {
-        const uint32_t max_sets = end - rank < MOST_SETS_OF_TASK ? end - rank : MOST_SETS_OF_TASK;
+        const uint32_t max_sets = end - rank < MAX_SETS_OF_TASK ? end - rank : MAX_SETS_OF_TASK;
         rank = make_task(join, task, rank, max_sets);
-        IDXI_TRY(compare_sets(join, task, &join->probers[thread], queries, error));
+        IDXI_TRY(compare_task(join, task, &join->probers[thread], queries, error));
         for (uint32_t i = 0; must_note && i < task->end - task->begin; i++)
-            IDXI_TRY(idxi_waiting_note(notes, &queries[i], error));
-        if (rank < end && notes->used < NUMBERS_OF_PART) continue;
-        IDXI_TRY(idxi_waiting_add(&join->waiting, notes, part_begin, rank, error));
+            IDXI_TRY(idxi_waiting_append_set(buffer, &queries[i], error));
+        if (rank < end && buffer->used < MIN_NUMBERS_OF_PART) continue;
+        IDXI_TRY(idxi_waiting_write_part(&join->waiting, buffer, part_begin, rank, error));
         part_begin = rank;
     }
     return IDX_OK;
 }
 
-/* Sets *query to the next set that must be compared of the part that this thread has read, and begins to fetch its
- * lists. *pos is the position of the next set in the part, and moves behind it. Returns false if there is none. */
-static bool fetch_waiting(const struct idxi_set_join *join, unsigned thread, size_t *pos, struct idxi_query *query) {
-    const struct idxi_query_arena *notes = &join->notes[thread];
-    while (*pos < notes->used) {
-        idxi_waiting_next(notes, pos, query);
-        if (query->rank < join->begin || (join->kept != NULL && needs_no_comparison(join, query->rank))) continue;
-        idxi_prober_set_contained(&join->probers[thread], query);
-        idxi_postings_fetch(&join->indexed, query);
+/* Sets *query to the next set that must be compared in the part that this thread has read, and begins to fetch its
+ * lists. Begins at position *pos of the part, and moves *pos behind this set. Returns false if there is none. */
+static bool read_waiting(const struct idxi_set_join *join, unsigned thread, size_t *pos, struct idxi_query *query) {
+    const struct idxi_query_arena *buffer = &join->part_buffers[thread];
+    while (*pos < buffer->used) {
+        idxi_waiting_parse_set(buffer, pos, query);
+        if (query->rank < join->begin || (join->kept != NULL && try_without_comparison(join, query->rank))) continue;
+        idxi_prober_set_min_to_contain(&join->probers[thread], query);
+        idxi_postings_prefetch(&join->indexed, query);
         return true;
     }
     return false;
 }
 
-/* Compares the sets of part `number` of the file that are not indexed in this round with the indexed ones. Each set is
- * compared some sets after its lists were fetched. This is an idx_task. */
-static enum idx_status compare_part(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* An idx_task: reads part `number` of the file, and compares those of its sets that are not indexed in this round with
+ * the indexed ones. Up to FETCHED_AHEAD sets wait in a ring while their lists are fetched. */
+static enum idx_status compare_part_of_file(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     const struct idxi_waiting_part *part = &join->waiting.parts[number];
-    struct idxi_query queries[FETCHED_AHEAD]; /* in turns */
+    struct idxi_query queries[FETCHED_AHEAD]; /* a ring: set number i is at i % FETCHED_AHEAD */
     size_t pos = 0, fetched = 0, compared = 0;
     if (part->end <= join->begin) return IDX_OK;
-    IDXI_TRY(idxi_waiting_read(&join->waiting, part, &join->notes[thread], error));
+    IDXI_TRY(idxi_waiting_read_part(&join->waiting, part, &join->part_buffers[thread], error));
     while (true) {
         while (fetched - compared < FETCHED_AHEAD &&
-               fetch_waiting(join, thread, &pos, &queries[fetched % FETCHED_AHEAD]))
+               read_waiting(join, thread, &pos, &queries[fetched % FETCHED_AHEAD]))
             fetched++;
         if (compared == fetched) break;
         const struct idxi_query *query = &queries[compared++ % FETCHED_AHEAD];
@@ -407,54 +409,54 @@ static enum idx_status compare_part(void *context, size_t number, unsigned threa
 }
 
 /* Compares all sets from `begin_rank` on with the indexed ones; this round indexes none of them. Reads them from the
- * file if they were written to it, and otherwise prepares them. */
-static enum idx_status compare_waiting_sets(struct idxi_set_join *join, uint32_t begin_rank, struct idx_error *error) {
+ * file if they were written to it and that suffices; else prepares them. */
+static enum idx_status compare_all_waiting(struct idxi_set_join *join, uint32_t begin_rank, struct idx_error *error) {
     const uint32_t set_count = (uint32_t)join->store->count;
-    const size_t task_count = ((size_t)set_count - begin_rank + WAITING_OF_TASK - 1) / WAITING_OF_TASK;
+    const size_t task_count = ((size_t)set_count - begin_rank + WAITING_PER_TASK - 1) / WAITING_PER_TASK;
     join->begin = begin_rank;
     join->end = set_count;
-    if (join->waiting.complete && !takes_all_members(join))
-        return idxi_run_parallel_by_thread(join->waiting.count, join->threads, compare_part, join, join->progress,
-                                           error);
-    IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_waiting, join, join->progress, error));
-    join->waiting.complete = join->waiting.complete || !takes_all_members(join);
+    if (join->waiting.complete && !searches_use_all_members(join))
+        return idxi_run_parallel_by_thread(join->waiting.count, join->threads, compare_part_of_file, join,
+                                           join->progress, error);
+    IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_waiting_task, join, join->progress, error));
+    join->waiting.complete = join->waiting.complete || !searches_use_all_members(join);
     return IDX_OK;
 }
 
 /* ---- Rounds ---- */
 
-/* Compares all sets from rank `begin` on with those that are indexed in this round. Sets *next to the rank at which the
- * next round begins; there is none if that is the number of sets. */
+/* Indexes sets from rank `begin` on, block by block, until the memory is full, and compares all sets from `begin` on
+ * with them. Sets *next to the rank at which the next round begins; if that is the number of sets, the join is done. */
 static enum idx_status run_round(struct idxi_set_join *join, uint32_t begin, uint32_t *next, struct idx_error *error) {
     const uint32_t set_count = (uint32_t)join->store->count;
-    join->full = false;
+    join->is_full = false;
     join->summary.rounds++;
     idxi_postings_clear(&join->indexed);
     IDXI_TRY(idxi_progress_begin(join->progress, IDX_PHASE_SETS, set_count - begin, error));
-    for (join->begin = begin; join->begin < set_count && !join->full; join->begin = join->end) {
+    for (join->begin = begin; join->begin < set_count && !join->is_full; join->begin = join->end) {
         const size_t task_count = make_tasks(join);
         const uint64_t compared_before = count_compared(join);
-        IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_task, join, join->progress, error));
+        IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_new_sets, join, join->progress, error));
         IDXI_TRY(finish_block(join, task_count, compared_before, error));
     }
     *next = join->begin;
-    return *next < set_count ? compare_waiting_sets(join, *next, error) : IDX_OK;
+    return *next < set_count ? compare_all_waiting(join, *next, error) : IDX_OK;
 }
 
 /* Allocates what a join works with. close_join frees it, and must be called even after an error. */
 static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
-    const size_t task_count = count_possible_tasks(join), query_count = task_count * MOST_SETS_OF_TASK;
+    const size_t task_count = count_max_tasks(join), query_count = task_count * MAX_SETS_OF_TASK;
     idxi_waiting_init(&join->waiting, join->store);
     IDXI_TRY(idxi_postings_init(&join->indexed, join->threads, error));
     IDXI_TRY(idxi_postings_init(&join->block, join->threads, error));
     join->probers = calloc(join->threads, sizeof *join->probers);
     join->tasks = calloc(task_count, sizeof *join->tasks);
     join->queries = calloc(query_count, sizeof *join->queries);
-    join->chosen = calloc(query_count, sizeof *join->chosen);
+    join->joinable = calloc(query_count, sizeof *join->joinable);
     join->in_block = calloc(query_count, sizeof *join->in_block);
-    join->notes = calloc(join->threads, sizeof *join->notes);
-    if (join->probers == NULL || join->tasks == NULL || join->queries == NULL || join->chosen == NULL ||
-        join->in_block == NULL || join->notes == NULL)
+    join->part_buffers = calloc(join->threads, sizeof *join->part_buffers);
+    if (join->probers == NULL || join->tasks == NULL || join->queries == NULL || join->joinable == NULL ||
+        join->in_block == NULL || join->part_buffers == NULL)
         return idxi_fail_memory(error);
     struct idxi_prober prober = {.store = join->store,
                                  .counters = join->counters,
@@ -477,14 +479,14 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
 static void close_join(struct idxi_set_join *join) {
     if (join->probers != NULL) join->summary.candidates = count_compared(join);
     for (unsigned i = 0; join->probers != NULL && i < join->threads; i++) idxi_prober_close(&join->probers[i]);
-    for (size_t i = 0; join->tasks != NULL && i < count_possible_tasks(join); i++) free(join->tasks[i].arena.numbers);
+    for (size_t i = 0; join->tasks != NULL && i < count_max_tasks(join); i++) free(join->tasks[i].arena.numbers);
     free(join->probers);
     free(join->tasks);
     free(join->queries);
-    free(join->chosen);
+    free(join->joinable);
     free(join->in_block);
-    for (unsigned i = 0; join->notes != NULL && i < join->threads; i++) free(join->notes[i].numbers);
-    free(join->notes);
+    for (unsigned i = 0; join->part_buffers != NULL && i < join->threads; i++) free(join->part_buffers[i].numbers);
+    free(join->part_buffers);
     idxi_waiting_close(&join->waiting);
     idxi_postings_close(&join->indexed);
     idxi_postings_close(&join->block);
@@ -492,7 +494,7 @@ static void close_join(struct idxi_set_join *join) {
 }
 
 enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error) {
-    if (join->kept != NULL) clear_results(join);
+    if (join->kept != NULL) reset_results(join);
     enum idx_status status = open_join(join, error);
     for (uint32_t start = 0, next; start < join->store->count && status == IDX_OK; start = next)
         status = run_round(join, start, &next, error);

@@ -7,8 +7,8 @@
 
 #include "libidx/sets/waiting.h"
 
-/* Called for a set and the `count` similar ones of lower ranks, by several threads at a time and in no order; but for
- * each two sets once. An error ends the join. */
+/* Called for the set of a rank with `count` similar ones of lower ranks, by several threads at a time and in no order.
+ * Each two similar sets come in one call. An error ends the join. */
 typedef enum idx_status (*idxi_similar_visitor)(void *context, uint32_t rank, const struct idxi_similar *similar,
                                                 size_t count, struct idx_error *error);
 
@@ -37,16 +37,17 @@ struct idxi_set_join {
     struct idxi_postings indexed, block; /* sets from before the block, and those of the block */
     struct idxi_prober *probers;         /* one for each thread */
     struct idxi_set_task *tasks;
-    struct idxi_query *queries, *chosen; /* of the block; of these, those that others of the block may join */
-    struct idxi_set_in_block *in_block;  /* for each query */
-    struct idxi_waiting waiting;         /* the sets after those that the first round has indexed */
-    struct idxi_query_arena *notes;      /* one for each thread: what goes to or comes from a part of these */
-    uint32_t begin, end;                 /* the ranks of the block, or once the index is full, of all after it */
-    bool full;                           /* no more sets are indexed in this round */
+    struct idxi_query *queries, *joinable; /* of the block: all sets, and those that others of the block may join */
+    struct idxi_set_in_block *in_block;    /* for each query */
+    struct idxi_waiting waiting;           /* the sets after those that the first round has indexed */
+    struct idxi_query_arena *part_buffers; /* one for each thread: the numbers of a part of the waiting sets */
+    uint32_t begin, end;                   /* the ranks of the block, or once the index is full, of all after it */
+    bool is_full;                          /* no more sets are indexed in this round */
 };
 
-/* Decides which sets to keep, and writes the result to join->kept; or visits the similar ones if that is NULL. Errors:
- * IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of files, and those of `visit`. */
+/* Decides which sets to keep, and writes the result to join->kept; or if that is NULL, calls join->visit with all
+ * similar sets. Sets join->summary, also after an error. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of
+ * files, and those of `visit`. */
 enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error);
 
 #endif

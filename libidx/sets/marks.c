@@ -5,8 +5,8 @@
 
 #include "libidx/sets/probe.h"
 
-/* Sets that a thread takes together. */
-#define SETS_OF_TASK ((size_t)1 << 12)
+/* How many sets a task has. */
+#define SETS_PER_TASK ((size_t)1 << 12)
 
 struct marking {
     struct idxi_marks *marks;
@@ -14,7 +14,8 @@ struct marking {
     struct idxi_progress *progress;
 };
 
-/* Marks a hash by its tag, which has all bits of the number of its counter. */
+/* Marks a hash by its tag, which has all bits of its counter's number. Several threads may do so at once, hence the
+ * atomic operation. */
 static void mark_tag(struct idxi_marks *marks, uint32_t tag) {
     uint64_t bit = (uint64_t)tag << 32 >> marks->shift;
     __atomic_fetch_or(&marks->bits[bit / 64], UINT64_C(1) << bit % 64, __ATOMIC_RELAXED);
@@ -32,12 +33,12 @@ static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *pr
     return IDX_OK;
 }
 
-/* Marks the prefixes of the sets of a task, with a prober of its own. This is an idxi_task. */
+/* An idxi_task: marks the prefixes of the sets of a task, with a prober of its own. */
 static enum idx_status mark_task(void *context, size_t task, struct idx_error *error) {
     const struct marking *marking = context;
     struct idxi_prober prober = *marking->prober;
     struct idxi_query_arena arena = {0};
-    size_t begin = task * SETS_OF_TASK, end = begin + SETS_OF_TASK;
+    size_t begin = task * SETS_PER_TASK, end = begin + SETS_PER_TASK;
     enum idx_status status = IDX_OK;
     if (end > prober.store->count) end = prober.store->count;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
@@ -55,7 +56,7 @@ enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prob
     if (marks->bits == NULL) return idxi_fail_memory(error);
     struct marking marking = {marks, prober, progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, set_count, error));
-    return idxi_run_parallel((set_count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, mark_task, &marking, progress,
+    return idxi_run_parallel((set_count + SETS_PER_TASK - 1) / SETS_PER_TASK, threads, mark_task, &marking, progress,
                              error);
 }
 

@@ -18,8 +18,8 @@ struct idxi_prober;
 enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
                                 struct idxi_progress *progress, struct idx_error *error);
 
-/* Returns whether the hashes with a tag are marked, or some that share their counter. A tag is the high half of a hash,
- * which has the number of the counter. */
+/* Returns whether a hash with this tag is marked, or another one that shares its counter. A tag is the high half of a
+ * hash, whose first bits are the number of the counter. */
 static inline bool idxi_is_marked(const struct idxi_marks *marks, uint32_t tag) {
     uint64_t bit = (uint64_t)tag << 32 >> marks->shift;
     return (marks->bits[bit / 64] >> bit % 64 & 1) != 0;

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least number of slots, and of bytes of `lows`; and how many of the latter each member has at least. */
-enum { LEAST_SIZE = 64, LOWS_OF_MEMBER = 16 };
+/* The least number of slots, and of bytes of `lows`; and how many bytes `lows` has at least for each member. */
+enum { MIN_SIZE = 64, MIN_LOWS_PER_MEMBER = 16 };
 
-enum idx_status idxi_members_begin(struct idxi_members *members, size_t most_members, struct idx_error *error) {
-    size_t slot_count = LEAST_SIZE;
-    while (slot_count < 2 * most_members) slot_count *= 2;
+enum idx_status idxi_members_begin(struct idxi_members *members, size_t max_members, struct idx_error *error) {
+    size_t slot_count = MIN_SIZE;
+    while (slot_count < 2 * max_members) slot_count *= 2;
     if (slot_count > members->capacity) {
         free(members->slots);
         members->slots = malloc(slot_count * sizeof *members->slots);
@@ -22,10 +22,10 @@ enum idx_status idxi_members_begin(struct idxi_members *members, size_t most_mem
     return IDX_OK;
 }
 
-enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
-                                       struct idx_error *error) {
-    size_t low_count = LEAST_SIZE;
-    while (low_count < LOWS_OF_MEMBER * count) low_count *= 2;
+enum idx_status idxi_members_prepare_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
+                                          struct idx_error *error) {
+    size_t low_count = MIN_SIZE;
+    while (low_count < MIN_LOWS_PER_MEMBER * count) low_count *= 2;
     if (low_count > members->low_capacity) {
         free(members->lows);
         members->lows = malloc(low_count);

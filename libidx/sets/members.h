@@ -11,7 +11,7 @@ struct idxi_members {
     size_t capacity, mask; /* slots that there is memory for, and those in use minus 1 */
     bool has_zero;
 
-    uint8_t *lows;                 /* by the low bits of hashes: 1 if a member has these */
+    uint8_t *lows;                 /* lows[hash & low_mask] is 1 if a member has these low bits, else 0 */
     size_t low_capacity, low_mask; /* as those of slots, in bytes of `lows` */
 };
 
@@ -23,10 +23,10 @@ static inline uint64_t idxi_mix(uint64_t hash) {
     return hash ^ hash >> 31;
 }
 
-/* Empties the table, and gives it room for `most_members` members. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_members_begin(struct idxi_members *members, size_t most_members, struct idx_error *error);
+/* Empties the table, and gives it room for `max_members` members, reusing its memory. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_members_begin(struct idxi_members *members, size_t max_members, struct idx_error *error);
 
-/* Adds a mixed hash, for which there must be room, as a member. Returns whether it is new. */
+/* Adds a mixed hash as a member; the table must have room for it. Returns false if it was a member before. */
 static inline bool idxi_members_add(struct idxi_members *members, uint64_t hash) {
     if (hash == 0) {
         bool is_new = !members->has_zero;
@@ -40,7 +40,7 @@ static inline bool idxi_members_add(struct idxi_members *members, uint64_t hash)
     return true;
 }
 
-/* Returns whether a mixed hash is a member. The table has been begun. */
+/* Returns whether a mixed hash is a member. idxi_members_begin must have been called. */
 static inline bool idxi_members_has(const struct idxi_members *members, uint64_t hash) {
     if (hash == 0) return members->has_zero;
     size_t slot = (uint32_t)hash & members->mask;
@@ -49,12 +49,13 @@ static inline bool idxi_members_has(const struct idxi_members *members, uint64_t
     return false;
 }
 
-/* Makes idxi_members_count_lows ready for a table whose members are these mixed hashes. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
-                                       struct idx_error *error);
+/* Makes members->lows, which idxi_members_count_lows needs, of all `count` members, given as mixed hashes. Errors:
+ * IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_members_prepare_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
+                                          struct idx_error *error);
 
-/* Returns how many of these low 32 bits of hashes seem to be those of members: all that are, and about a sixteenth of
- * the others. This takes a tenth of the time of idxi_members_has_low. */
+/* Returns how many of `count` hashes, given by their low 32 bits, seem to be members: all that are, and about a
+ * sixteenth of the others. This takes a tenth of the time of idxi_members_has_low. */
 static inline size_t idxi_members_count_lows(const struct idxi_members *members, const uint32_t *lows, size_t count) {
     size_t member_count = 0;
     for (size_t i = 0; i < count; i++) member_count += members->lows[lows[i] & members->low_mask];

@@ -9,15 +9,16 @@
 
 #include "libidx/streams/sort.h"
 
-/* Bits of the filter for each hash, at least. One in so many of other hashes passes it at most. */
-enum { FILTER_BITS = 16 };
-/* Hashes that go through the filter together. */
-enum { TOGETHER = 1024 };
+/* How many bits the filter has for each hash of needles, at least. So it lets at most one in so many other hashes pass.
+ */
+enum { FILTER_BITS_PER_HASH = 16 };
+/* How many hashes go through the filter together. */
+enum { FILTERED_TOGETHER = 1024 };
 
 struct needle {
-    uint64_t begin; /* where its members begin */
-    uint32_t size;  /* how many it has; 0: it is in no set */
-    uint32_t needed;
+    uint64_t begin;  /* where its members begin */
+    uint32_t size;   /* how many it has; 0: it is never found */
+    uint32_t needed; /* how many of them a set must have to contain it */
 };
 
 struct idx_needles {
@@ -29,8 +30,8 @@ struct idx_needles {
     uint64_t *hashes; /* of all needles, mixed (idxi_mix), ascending, each once */
     uint32_t *ranks;  /* of these hashes */
     size_t hash_count;
-    uint32_t *directory; /* where hashes begin that have the leading bits `i`, or larger ones */
-    unsigned shift;      /* moves these bits to the end */
+    uint32_t *directory; /* directory[i]: where the hashes begin whose leading bits are i or more */
+    unsigned shift;      /* hash >> shift leaves the leading bits */
     uint64_t *filter;    /* bits by the low bits of hashes: 1 if a needle has such a hash */
     size_t filter_mask;  /* words of it minus 1 */
 
@@ -54,8 +55,9 @@ static bool can_be_found(const struct idxi_stored_set *set, const struct idx_nee
     return set->count > 0 && set->count >= options->contained_size;
 }
 
-/* Counts the members of all needles, and sets how many of them a set must have to contain each needle. Sets *left_out
- * to how many needles are never found. Fails with IDX_LIMIT if there are too many members. */
+/* Allocates the needles, and sets for each where its members begin, their number, and ceil(share * number), which a set
+ * needs to contain it. Counts all members and postings. Sets *left_out to how many needles are never found. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_LIMIT (too many members). */
 static enum idx_status measure_needles(struct idx_needles *needles, const struct idxi_set_store *store,
                                        const struct idx_needles_options *options, uint64_t *left_out,
                                        struct idx_error *error) {
@@ -87,15 +89,18 @@ static void free_build(struct build *build) {
     free(build->tally);
 }
 
-/* Allocates the arrays whose sizes measure_needles has found. */
+/* Allocates the arrays whose sizes measure_needles has found. free_build and idx_needles_close free them, also after an
+ * error. */
 static enum idx_status allocate_arrays(struct idx_needles *needles, struct build *build, struct idx_error *error) {
-    const size_t member_room = needles->member_count + 1;
+    const size_t member_capacity = needles->member_count + 1;
     uint64_t **const arrays[] = {&build->keys, &build->numbers, &build->spare_keys, &build->spare_numbers};
     bool allocated = true;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        allocated = (*arrays[i] = malloc(member_room * sizeof **arrays[i])) != NULL && allocated;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        *arrays[i] = malloc(member_capacity * sizeof **arrays[i]);
+        allocated = allocated && *arrays[i] != NULL;
+    }
     build->tally = calloc(needles->count + 2, sizeof *build->tally);
-    needles->members = malloc(member_room * sizeof *needles->members);
+    needles->members = malloc(member_capacity * sizeof *needles->members);
     needles->postings = malloc((needles->posting_count + 1) * sizeof *needles->postings);
     return allocated && build->tally != NULL && needles->members != NULL && needles->postings != NULL
                ? IDX_OK
@@ -124,15 +129,16 @@ static enum idx_status read_and_sort_members(const struct idx_needles *needles, 
     return status;
 }
 
-/* Returns where the members end that have the same hash as the one at `run_begin`. */
+/* Returns where the run of members with the same hash ends that begins at `run_begin` in build->keys. */
 static size_t find_run_end(const struct idx_needles *needles, const struct build *build, size_t run_begin) {
     size_t run_end = run_begin + 1;
     while (run_end < needles->member_count && build->keys[run_end] == build->keys[run_begin]) run_end++;
     return run_end;
 }
 
-/* Lists the different hashes, ascending, and gives each its rank: hashes that fewer needles have come first. Notes for
- * each rank where its members begin. */
+/* Lists the different hashes, ascending, and gives each its rank: hashes that fewer needles have come first. Sets
+ * build->runs[rank] to where the members with the hash of a rank begin. It is a counting sort: build->tally counts the
+ * hashes by how many needles have them, and then has the next rank for each such number. */
 static enum idx_status rank_hashes(struct idx_needles *needles, struct build *build, struct idx_error *error) {
     uint32_t rank = 0;
     for (size_t run_begin = 0, run_end; run_begin < needles->member_count; run_begin = run_end, needles->hash_count++) {
@@ -144,11 +150,11 @@ static enum idx_status rank_hashes(struct idx_needles *needles, struct build *bu
         build->tally[i] = rank;
         rank += hash_count;
     }
-    const size_t room = needles->hash_count + 1;
-    needles->hashes = malloc(room * sizeof *needles->hashes);
-    needles->ranks = malloc(room * sizeof *needles->ranks);
-    needles->ends = malloc(room * sizeof *needles->ends);
-    build->runs = malloc(room * sizeof *build->runs);
+    const size_t capacity = needles->hash_count + 1;
+    needles->hashes = malloc(capacity * sizeof *needles->hashes);
+    needles->ranks = malloc(capacity * sizeof *needles->ranks);
+    needles->ends = malloc(capacity * sizeof *needles->ends);
+    build->runs = malloc(capacity * sizeof *build->runs);
     if (needles->hashes == NULL || needles->ranks == NULL || needles->ends == NULL || build->runs == NULL)
         return idxi_fail_memory(error);
     size_t hash_number = 0;
@@ -161,8 +167,8 @@ static enum idx_status rank_hashes(struct idx_needles *needles, struct build *bu
     return IDX_OK;
 }
 
-/* Lists each needle's members in the order of their ranks, and lists the needle by the first of these: those of which a
- * set that contains it has one. */
+/* Lists each needle's members in the order of their ranks. Adds the needle to the postings of its size - needed + 1
+ * first members, since each set that contains it has one of these. */
 static void list_needles_by_ranks(struct idx_needles *needles, const struct build *build) {
     uint32_t posting_count = 0, *filled_counts = build->tally;
     memset(filled_counts, 0, needles->count * sizeof *filled_counts);
@@ -178,12 +184,12 @@ static void list_needles_by_ranks(struct idx_needles *needles, const struct buil
     }
 }
 
-/* Makes the directory and the filter, with which hashes are found. */
+/* Makes the directory and the filter, by which the hashes of a set are found among those of the needles. */
 static enum idx_status make_directory(struct idx_needles *needles, struct idx_error *error) {
     unsigned leading_bits = 1;
     size_t filter_words = 1;
     while (leading_bits < 31 && (size_t)1 << leading_bits < needles->hash_count) leading_bits++;
-    while (64 * filter_words < FILTER_BITS * needles->hash_count) filter_words *= 2;
+    while (64 * filter_words < FILTER_BITS_PER_HASH * needles->hash_count) filter_words *= 2;
     needles->shift = 64 - leading_bits;
     needles->filter_mask = filter_words - 1;
     needles->directory = malloc((((size_t)1 << leading_bits) + 1) * sizeof *needles->directory);
@@ -225,10 +231,9 @@ enum idx_status idx_needles_open(struct idx_needles **needles, struct idx_sets *
                          "idx_needles_open needs sets, and a pointer for its result");
     if (own.contained < 1 || own.contained > IDX_THRESHOLD_ONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                         "a share of a needle is from 1 to %lld units of 1/%lld, not "
-                         "%lld",
+                         "a share of a needle is from 1 to %lld units of 1/%lld, not %lld",
                          (long long)IDX_THRESHOLD_ONE, (long long)IDX_THRESHOLD_ONE, (long long)own.contained);
-    IDXI_TRY(idxi_sets_end(sets, &store, error));
+    IDXI_TRY(idxi_sets_flush(sets, &store, error));
     struct idx_needles *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return idxi_fail_memory(error);
     enum idx_status status = make_needles(opened, store, &own, left_out != NULL ? left_out : &ignored, error);
@@ -295,7 +300,7 @@ void idx_needle_finder_close(struct idx_needle_finder *finder) {
 /* Returns bit `number` of an array of bits. */
 static bool is_bit_set(const uint64_t *bits, uint32_t number) { return (bits[number / 64] >> number % 64 & 1) != 0; }
 
-/* Returns the number of a mixed hash among those that needles have, or hash_count if none has it. */
+/* Returns the index of a mixed hash in needles->hashes, or needles->hash_count if no needle has it. */
 static size_t find_hash(const struct idx_needles *needles, uint64_t hash) {
     const uint64_t bucket = hash >> needles->shift;
     size_t begin = needles->directory[bucket], end = needles->directory[bucket + 1];
@@ -310,28 +315,30 @@ static size_t find_hash(const struct idx_needles *needles, uint64_t hash) {
     return needles->hash_count;
 }
 
-/* Adds the rank of a mixed hash of the set to the hits if needles have this hash, and it is not yet among the hits. */
+/* Adds the rank of a mixed hash of the set to the hits, if needles have this hash and it is not a hit yet. */
 static enum idx_status add_hit(struct idx_needle_finder *finder, uint64_t hash, struct idx_error *error) {
     const struct idx_needles *needles = finder->needles;
     const size_t hash_number = find_hash(needles, hash);
     if (hash_number == needles->hash_count || is_bit_set(finder->is_hit, needles->ranks[hash_number])) return IDX_OK;
     IDXI_GROW(finder->hits, finder->hit_capacity, finder->hit_count + 1, error);
-    const uint32_t rank = finder->hits[finder->hit_count++] = needles->ranks[hash_number];
+    const uint32_t rank = needles->ranks[hash_number];
+    finder->hits[finder->hit_count++] = rank;
     finder->is_hit[rank / 64] |= UINT64_C(1) << rank % 64;
     return IDX_OK;
 }
 
-/* Finds which members of the set needles have, and adds their ranks to the hits. The filter excludes nearly all others;
+/* Adds the ranks of those members of the set to the hits that needles have, too. The filter excludes nearly all others;
  * it is read without a branch for many hashes in a row. */
 static enum idx_status add_hits(struct idx_needle_finder *finder, const uint64_t *hashes, size_t count,
                                 struct idx_error *error) {
     const struct idx_needles *needles = finder->needles;
-    uint64_t passed[TOGETHER];
-    for (size_t part_begin = 0; part_begin < count; part_begin += TOGETHER) {
-        const size_t part_end = count - part_begin < TOGETHER ? count : part_begin + TOGETHER;
+    uint64_t passed[FILTERED_TOGETHER];
+    for (size_t part_begin = 0; part_begin < count; part_begin += FILTERED_TOGETHER) {
+        const size_t part_end = count - part_begin < FILTERED_TOGETHER ? count : part_begin + FILTERED_TOGETHER;
         size_t passed_count = 0;
         for (size_t i = part_begin; i < part_end; i++) {
-            const uint64_t mixed = passed[passed_count] = idxi_mix(hashes[i]);
+            const uint64_t mixed = idxi_mix(hashes[i]);
+            passed[passed_count] = mixed; /* overwritten by the next one unless it passes the filter */
             passed_count += needles->filter[mixed >> 6 & needles->filter_mask] >> (mixed & 63) & 1;
         }
         for (size_t i = 0; i < passed_count; i++) IDXI_TRY(add_hit(finder, passed[i], error));
@@ -360,7 +367,8 @@ static const uint32_t *get_postings(const struct idx_needles *needles, uint32_t 
     return needles->postings + posting_begin;
 }
 
-/* Compares each needle that has one of the hits among its rarest members with the set, once. */
+/* Compares each needle that has a hit among its rarest members with the set, once, and adds those that it contains to
+ * the matches. */
 static enum idx_status find_matches(struct idx_needle_finder *finder, struct idx_error *error) {
     for (size_t i = 0; i < finder->hit_count; i++) {
         size_t posting_count;
@@ -374,7 +382,8 @@ static enum idx_status find_matches(struct idx_needle_finder *finder, struct idx
     return IDX_OK;
 }
 
-/* Clears the bits that finding the needles of a set has set, and forgets its hits. */
+/* Clears the bits that finding the needles of a set has set, and forgets its hits. It clears whole words, since only
+ * bits of this set can be set in them. */
 static void clear_bits_of_set(struct idx_needle_finder *finder) {
     for (size_t i = 0; i < finder->hit_count; i++) {
         size_t posting_count;

@@ -6,19 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* uint32_t from one set to the next possible one. */
+/* Sets begin at multiples of so many uint32_t. */
 #define SET_UNIT 4
-/* The first bit of a list's head: the others are the number of its groups. */
+/* This bit of a list's head says that the other bits are the number of its groups. */
 #define GROUPED (UINT32_C(1) << 31)
-/* Sets in the first chunk of a list, and in its largest one. A list that fills such a one is divided into groups. */
-enum { FIRST_ROOM = 2, LARGEST_ROOM = 64 };
-/* Bits of the number of slots of the candidates at first. */
+/* How many sets the first chunk of a list holds, and the largest one. A list that fills a largest one is divided into
+ * groups. */
+enum { FIRST_CAPACITY = 2, MAX_CAPACITY = 64 };
+/* The candidates have 2^CANDIDATE_BITS slots at first. */
 enum { CANDIDATE_BITS = 6 };
-/* So many candidates are compared as soon as they are found, and then so many times as many. */
-enum { FIRST_COMPARED = 8, MORE_COMPARED = 4 };
+/* Candidates are compared for the first time once there are so many, and again each time that there are so many times
+ * as many. */
+enum { COMPARE_AT_FIRST = 8, COMPARE_FACTOR = 4 };
 
-/* A set in a list: its place in the index, its size, rounded down, and how many members it has from the first one with
- * this tag on in its order, rounded up, so that no similar set is passed over. Both numbers are coded in 16 bits. */
+/* A set in a list. `set` is its place in the index. `size` is the code of its size, rounded down. `rest` is the code of
+ * how many members it has from the first one with the list's tag on in its order, rounded up. The rounding makes sure
+ * that no similar set is passed over. */
 struct posting {
     uint32_t set;
     uint16_t size, rest;
@@ -27,7 +30,7 @@ struct posting {
 /* The head of a chunk; the postings follow. Both have the size of a uint64_t. */
 struct chunk {
     uint32_t next; /* 0: none */
-    uint16_t used, room;
+    uint16_t used, capacity;
 };
 
 /* The sets of one size in a long list. */
@@ -53,7 +56,7 @@ enum { EXACT_BITS = 11, EXACT = 1 << EXACT_BITS, PER_OCTAVE = EXACT / 2 };
 /* How many codes there are for numbers below 2^32. */
 enum { CODES = EXACT + (32 - EXACT_BITS) * PER_OCTAVE };
 
-/* Returns the code of a number, or of the greatest number below it that has a code. */
+/* Returns the code of the greatest number that has a code and is at most `number`. */
 static uint16_t encode_down(uint32_t number) {
     if (number < EXACT) return (uint16_t)number;
     unsigned shift = 32 - EXACT_BITS - (unsigned)__builtin_clz(number);
@@ -67,7 +70,7 @@ static uint32_t decode(uint16_t code) {
     return (PER_OCTAVE + (uint32_t)(code - EXACT) % PER_OCTAVE) << shift;
 }
 
-/* Returns the code of a number, or of the smallest number above it that has a code. */
+/* Returns the code of the smallest number that has a code and is at least `number`. */
 static uint16_t encode_up(uint32_t number) {
     uint16_t code = encode_down(number);
     return (uint16_t)(code + (decode(code) < number));
@@ -91,7 +94,7 @@ uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
                      postings->signed_count * sizeof *postings->sizes->groups / IDXI_SIGNED_TOGETHER;
     for (unsigned i = 0; i < postings->shard_count; i++) {
         const struct idxi_posting_shard *shard = &postings->shards[i];
-        bytes += shard->slots.room * sizeof *shard->slots.list + shard->chunks_used * sizeof *shard->chunks;
+        bytes += shard->slots.capacity * sizeof *shard->slots.list + shard->chunks_used * sizeof *shard->chunks;
     }
     return bytes;
 }
@@ -108,7 +111,7 @@ void idxi_postings_clear(struct idxi_postings *postings) {
     for (unsigned i = 0; i < postings->shard_count; i++) {
         struct idxi_posting_shard *shard = &postings->shards[i];
         free_groups(shard);
-        idxi_slots_begin(&shard->slots, shard->slots.bits, NULL); /* This has its memory. */
+        idxi_slots_begin(&shard->slots, shard->slots.bits, NULL); /* can't fail: it has the memory */
         shard->chunks_used = 1;
     }
 }
@@ -129,27 +132,27 @@ void idxi_postings_close(struct idxi_postings *postings) {
 
 /* ---- Slots ---- */
 
-/* Returns the number of the shard that has a tag. Shards go by the low bits of tags, and the slots of a shard by the
- * high ones. */
+/* Returns the number of the shard that has a tag. It depends on the low 16 bits of the tag. */
 static inline unsigned find_shard(const struct idxi_postings *postings, uint32_t tag) {
     return (tag & 0xffff) * postings->shard_count >> 16;
 }
 
 /* ---- Lists ---- */
 
-/* Adds a posting to the chain of chunks at *head: to its first chunk or, if that is full, to a new one before it. */
+/* Adds a posting to the chain of chunks at *head: to its first chunk, or if that is full, to a new and larger one in
+ * front of it. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
 static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *head, struct posting posting,
                                     struct idx_error *error) {
     struct chunk chunk = {0};
     if (*head != 0) memcpy(&chunk, &shard->chunks[*head], sizeof chunk);
-    if (chunk.used == chunk.room) {
-        uint16_t room = (uint16_t)(chunk.room == 0             ? FIRST_ROOM
-                                   : chunk.room < LARGEST_ROOM ? 2 * chunk.room
-                                                               : LARGEST_ROOM);
-        size_t chunk_begin = shard->chunks_used, chunk_end = chunk_begin + 1 + room;
+    if (chunk.used == chunk.capacity) {
+        uint16_t capacity = (uint16_t)(chunk.capacity == 0             ? FIRST_CAPACITY
+                                       : chunk.capacity < MAX_CAPACITY ? 2 * chunk.capacity
+                                                                       : MAX_CAPACITY);
+        size_t chunk_begin = shard->chunks_used, chunk_end = chunk_begin + 1 + capacity;
         if (chunk_end > GROUPED) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
         IDXI_GROW_MAP(shard->chunks, shard->chunks_capacity, chunk_end, error);
-        chunk = (struct chunk){.next = *head, .used = 0, .room = room};
+        chunk = (struct chunk){.next = *head, .used = 0, .capacity = capacity};
         *head = (uint32_t)chunk_begin;
         shard->chunks_used = chunk_end;
     }
@@ -159,11 +162,11 @@ static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *
     return IDX_OK;
 }
 
-/* Returns whether a chain has filled its largest chunk. */
+/* Returns whether the first chunk of a chain is one of the largest, and full. */
 static bool is_long(const struct idxi_posting_shard *shard, uint32_t head) {
     struct chunk chunk;
     memcpy(&chunk, &shard->chunks[head], sizeof chunk);
-    return chunk.used == LARGEST_ROOM;
+    return chunk.used == MAX_CAPACITY;
 }
 
 /* Adds a posting to the group of its size, which is made if there is none. */
@@ -191,7 +194,7 @@ static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idx
     return add_to_chain(shard, &group->head, posting, error);
 }
 
-/* Divides the list at *head into groups. Its old chunks are not used again. */
+/* Divides the list at *head into groups, and sets *head to their number. Its old chunks are not used again. */
 static enum idx_status divide_into_groups(struct idxi_posting_shard *shard, uint32_t *head, struct idx_error *error) {
     IDXI_GROW(shard->groups, shard->group_capacity, shard->group_count + 1, error);
     struct idxi_posting_groups *groups = &shard->groups[shard->group_count];
@@ -225,41 +228,41 @@ static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t ta
 
 /* ---- Adding ---- */
 
-/* Returns where in the array of sets the set ends that begins at `set_begin` and has `shared` members in the array.
- * Both are multiples of SET_UNIT. */
+/* Returns where in the array of sets the set ends that begins at `set_begin` and has `shared` members there.
+ * `set_begin` and the result are multiples of SET_UNIT. */
 static size_t find_set_end(uint32_t shared, size_t set_begin) {
     size_t words = sizeof(struct idxi_indexed_set) / sizeof(uint32_t) + shared;
     return set_begin + (words + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
 }
 
-/* Makes the signatures of the sets that begin at `first_begin` in the array of sets, or after it. */
-static enum idx_status sign_sets(struct idxi_postings *postings, size_t first_begin, struct idx_error *error) {
+/* Makes the signatures of all sets from the one that begins at `first_begin` in the array of sets on. */
+static enum idx_status make_signatures(struct idxi_postings *postings, size_t first_begin, struct idx_error *error) {
     for (size_t set_begin = first_begin; set_begin < postings->sets_used; postings->signed_count++) {
         const uint32_t place = (uint32_t)(set_begin / SET_UNIT);
         const struct idxi_indexed_set *set = idxi_postings_get_set(postings, place);
         struct idxi_signature signature;
-        idxi_sign(&signature, place, set->members, set->shared);
+        idxi_sign_set(&signature, place, set->members, set->shared);
         IDXI_TRY(idxi_signed_sets_add(&postings->sizes[encode_down(set->size)], &signature, error));
         set_begin = find_set_end(set->shared, set_begin);
     }
     return IDX_OK;
 }
 
-enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_error *error) {
+enum idx_status idxi_postings_make_signatures(struct idxi_postings *postings, struct idx_error *error) {
     if (postings->sizes != NULL) return IDX_OK;
     postings->sizes = calloc(CODES, sizeof *postings->sizes);
-    return postings->sizes == NULL ? idxi_fail_memory(error) : sign_sets(postings, 0, error);
+    return postings->sizes == NULL ? idxi_fail_memory(error) : make_signatures(postings, 0, error);
 }
 
-/* Makes room in the array of sets up to `end`. Fails if a set's place there, in units of SET_UNIT, would not fit into
- * 32 bits. */
+/* Makes room in the array of sets up to `end`. Errors: IDX_OUT_OF_MEMORY; IDX_LIMIT if a place there, in units of
+ * SET_UNIT, would not fit into 32 bits. */
 static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t end, struct idx_error *error) {
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW_MAP(postings->sets, postings->sets_capacity, end, error);
     return IDX_OK;
 }
 
-/* Copies the set of a query to the array of sets, at `begin`. */
+/* Copies the set of a query to the array of sets, at `set_begin`. */
 static void copy_set_to_array(const struct idxi_postings *postings, const struct idxi_query *query, size_t set_begin) {
     const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
     uint32_t *copy = postings->sets + set_begin;
@@ -282,9 +285,10 @@ static void fetch_lists(const struct idxi_postings *postings, const struct idxi_
     }
 }
 
-/* Returns the place, in the order of the members of a query, from which on the set may share members with a set that
- * has the tag of its listed member i: that of the first member with this tag. Members with one tag follow each other.
- * `previous_place` is what this function has returned for the last member before i in the prefix. */
+/* Returns the place, in the order of the members of a query, of the first member with the tag of listed member i.
+ * Members of the prefix with the same tag follow each other. `previous_place` is what this function has returned for
+ * the last member of the prefix before i. Of a listed member behind the prefix, only its least possible place is known.
+ */
 static uint32_t find_first_place(const struct idxi_query *query, uint32_t i, uint32_t previous_place) {
     if (i >= query->prefix) /* These are in no order. */
         return query->prefix > 0 && query->tags[i] == query->tags[query->prefix - 1] ? previous_place : query->prefix;
@@ -308,19 +312,19 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
     return IDX_OK;
 }
 
-/* Sets that are being added, by one thread for each shard. */
+/* Sets that are being added, by one task for each shard. */
 struct adding {
     struct idxi_postings *postings;
     const struct idxi_query *queries;
     size_t count;
-    size_t begin; /* where the first of them is */
+    size_t begin; /* where the first of them begins in the array of sets */
 };
 
-/* So many sets ahead their slots are fetched, and half as many ahead their chunks. */
+/* The slots of a set are fetched so many sets ahead of its use, and its chunks half as many. */
 enum { FETCHED_AHEAD = 8 };
 
-/* Adds the postings of all sets to a shard, and copies this shard's part of the sets to the array. This is an
- * idxi_task. */
+/* An idxi_task: adds the postings of all sets to a shard, and copies an equal share of the sets, that of this shard, to
+ * the array of sets. */
 static enum idx_status add_sets_to_shard(void *context, size_t shard_number, struct idx_error *error) {
     const struct adding *adding = context;
     struct idxi_postings *postings = adding->postings;
@@ -350,10 +354,10 @@ enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct i
         IDXI_TRY(
             idxi_run_parallel(postings->shard_count, postings->shard_count, add_sets_to_shard, &adding, NULL, error));
     postings->sets_used = sets_end;
-    return postings->sizes == NULL ? IDX_OK : sign_sets(postings, adding.begin, error);
+    return postings->sizes == NULL ? IDX_OK : make_signatures(postings, adding.begin, error);
 }
 
-void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query) {
+void idxi_postings_prefetch(const struct idxi_postings *postings, const struct idxi_query *query) {
     for (unsigned i = 0; i < postings->shard_count; i++) fetch_lists(postings, query, query->prefix, i, false);
 }
 
@@ -362,21 +366,21 @@ void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi
 /* Returns the lesser of two numbers of members. */
 static inline uint32_t min_members(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Returns whether a set may share enough members with that of the query: one of the coded size `size` that has at most
- * the coded number `rest` of members from the one at hand on, at `place` in the index or after it. A set outside the
- * search is not similar. */
+/* Returns whether a set at `place` of the index, or after it, may share enough members with that of the query. `size`
+ * is the code of its size, and `rest` that of how many members it has at most from the current one on. Returns false
+ * for places that are not searched. */
 static inline bool may_be_similar(const struct idxi_set_search *search, uint32_t place, uint16_t size, uint16_t rest) {
     return place < search->end && idxi_shares_enough(&search->least, place, min_members(search->rest, decode(rest)),
                                                      search->query->size, decode(size));
 }
 
-/* Adds a set as a candidate, and sets *candidate_number to its number, counted from 1. If many candidates wait already,
- * these are compared first, since the best of them may exclude others. */
+/* Adds a set, given by its place in the index, as a candidate, and sets *candidate_number to its number, counted
+ * from 1. If many candidates wait already, has them compared first, since the best of them may exclude others. */
 static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t set, uint32_t *candidate_number,
                                      struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
-    if (candidates->count == candidates->next) {
-        candidates->next *= MORE_COMPARED;
+    if (candidates->count == candidates->compare_at) {
+        candidates->compare_at *= COMPARE_FACTOR;
         IDXI_TRY(search->compare(search->context, error));
     }
     IDXI_TRY(idxi_slots_reserve(&candidates->seen, error));
@@ -388,10 +392,10 @@ static enum idx_status add_candidate(const struct idxi_set_search *search, uint3
     return IDX_OK;
 }
 
-/* Counts a shared member for the set of a posting, which is a candidate from then on. The set shares at most the
- * members that were counted before, and this one with all after it in the order of one of the two sets. In the order of
- * the posting's set, these begin with the first member of the same tag, since candidates may be compared before all
- * members of this tag are met. */
+/* Counts a shared member for the set of a posting, which is a candidate from then on. Sets max_shared: the set shares
+ * at most the members that were counted before, and besides, this one and all after it in the order of one of the two
+ * sets. In the order of the posting's set, these begin with the first member of the same tag, since candidates may be
+ * compared before all members of this tag were counted. */
 static inline enum idx_status count_posting(const struct idxi_set_search *search, struct posting posting,
                                             struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
@@ -404,12 +408,12 @@ static inline enum idx_status count_posting(const struct idxi_set_search *search
 
 /* ---- Looking through signatures ---- */
 
-/* Looking through so many signatures is taken to cost as much as visiting one posting. */
+/* Looking through so many signatures costs about as much as visiting one posting. */
 enum { SIGNATURES_OF_POSTING = 64 };
-/* Sets that are found together. */
+/* How many sets are found by signatures at a time. */
 enum { FOUND_TOGETHER = 64 };
 
-/* Makes candidates of all sets of the coded size `size` that may share enough members as far as their signatures
+/* Makes candidates of all sets with the coded size `size` that may share enough members, as far as their signatures
  * tell. */
 static enum idx_status find_by_signature(const struct idxi_set_search *search, uint16_t size, struct idx_error *error) {
     const struct idxi_signed_sets *sets = &search->postings->sizes[size];
@@ -417,9 +421,9 @@ static enum idx_status find_by_signature(const struct idxi_set_search *search, u
     struct idxi_candidates *candidates = search->candidates;
     struct idxi_signed_match matches[FOUND_TOGETHER];
     struct idxi_signature signature;
-    idxi_sign(&signature, 0, query->members, query->shared);
+    idxi_sign_set(&signature, 0, query->members, query->shared);
     for (size_t next_set = 0; next_set < sets->count;) {
-        uint64_t needed = idxi_fewest_shared(&search->least, 0, query->size, decode(size));
+        uint64_t needed = idxi_min_shared(&search->least, 0, query->size, decode(size));
         size_t match_count = idxi_signed_sets_find(sets, &signature, needed, &next_set, matches, FOUND_TOGETHER);
         for (size_t i = 0; i < match_count; i++) {
             uint32_t set = matches[i].set;
@@ -433,10 +437,10 @@ static enum idx_status find_by_signature(const struct idxi_set_search *search, u
     return IDX_OK;
 }
 
-/* Sets *must_visit to whether `count` further postings of sets of the coded size `size` are to be visited. Once
- * visiting them takes longer than looking through the signatures of all sets of this size, does that at once, and no
- * posting of this size is visited in this search from then on. */
-static enum idx_status count_visits(const struct idxi_set_search *search, uint16_t size, uint64_t count,
+/* Sets *must_visit to whether to visit `count` further postings of sets of the coded size `size`, and counts them. Once
+ * all these visits would take longer than looking through the signatures of all sets of this size, looks through these
+ * at once. From then on, *must_visit is false for this size in this search. */
+static enum idx_status limit_visits(const struct idxi_set_search *search, uint16_t size, uint64_t count,
                                     bool *must_visit, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     struct idxi_visits *visits = &candidates->visits[size];
@@ -452,10 +456,10 @@ static enum idx_status count_visits(const struct idxi_set_search *search, uint16
 
 /* ---- Searching lists ---- */
 
-/* Counts the member at hand for all sets of a chain that may be similar. With `signed_sets`, the sets of the chain are
- * of several sizes, and the visits to each size are counted. */
-static enum idx_status find_in_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
-                                     uint32_t head, bool signed_sets, struct idx_error *error) {
+/* Counts the current member of the query for all sets of a chain that may be similar. `signed_sets`: the sets have
+ * signatures, and those of the chain several sizes, so that the visits to each size are counted. */
+static enum idx_status count_in_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
+                                      uint32_t head, bool signed_sets, struct idx_error *error) {
     const uint64_t *chunks = shard->chunks;
     while (head != 0) {
         struct chunk chunk;
@@ -464,7 +468,7 @@ static enum idx_status find_in_chain(const struct idxi_set_search *search, const
             struct posting posting;
             memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
             bool must_visit = may_be_similar(search, posting.set, posting.size, posting.rest);
-            if (must_visit && signed_sets) IDXI_TRY(count_visits(search, posting.size, 1, &must_visit, error));
+            if (must_visit && signed_sets) IDXI_TRY(limit_visits(search, posting.size, 1, &must_visit, error));
             if (must_visit) IDXI_TRY(count_posting(search, posting, error));
         }
         head = chunk.next;
@@ -472,20 +476,21 @@ static enum idx_status find_in_chain(const struct idxi_set_search *search, const
     return IDX_OK;
 }
 
-/* Searches those groups of a long list that may have a similar set. */
-static enum idx_status find_in_groups(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
-                                      const struct idxi_posting_groups *groups, struct idx_error *error) {
+/* Counts the current member of the query for the sets of those groups of a long list that may have a similar set. */
+static enum idx_status count_in_groups(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
+                                       const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
         bool must_visit = may_be_similar(search, group->first, group->size, group->rest);
         if (must_visit && search->postings->sizes != NULL)
-            IDXI_TRY(count_visits(search, group->size, group->count, &must_visit, error));
-        if (must_visit) IDXI_TRY(find_in_chain(search, shard, group->head, false, error));
+            IDXI_TRY(limit_visits(search, group->size, group->count, &must_visit, error));
+        if (must_visit) IDXI_TRY(count_in_chain(search, shard, group->head, false, error));
     }
     return IDX_OK;
 }
 
-/* Begins a search: gives it an empty hash table, and a new number, so that visits of earlier ones don't count. */
+/* Begins a search: empties the table of candidates, and gives the search a new number, so that the visits of earlier
+ * ones don't count. */
 static enum idx_status begin_search(const struct idxi_set_search *search, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     candidates->search++;
@@ -501,7 +506,7 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
     const struct idxi_query *query = search->query;
     struct idxi_candidates *candidates = search->candidates;
     candidates->count = candidates->compared = 0;
-    candidates->next = FIRST_COMPARED;
+    candidates->compare_at = COMPARE_AT_FIRST;
     if (postings->sets_used == 0 || query->prefix == 0) return IDX_OK;
     IDXI_TRY(begin_search(search, error));
     for (unsigned i = 0; i < postings->shard_count; i++) fetch_lists(postings, query, query->prefix, i, true);
@@ -510,9 +515,9 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
         const struct idxi_posting_shard *shard = &postings->shards[find_shard(postings, query->tags[i])];
         uint32_t head = idxi_slots_find(&shard->slots, query->tags[i])->number;
         if ((head & GROUPED) != 0)
-            IDXI_TRY(find_in_groups(search, shard, &shard->groups[head & ~GROUPED], error));
+            IDXI_TRY(count_in_groups(search, shard, &shard->groups[head & ~GROUPED], error));
         else if (head != 0)
-            IDXI_TRY(find_in_chain(search, shard, head, postings->sizes != NULL, error));
+            IDXI_TRY(count_in_chain(search, shard, head, postings->sizes != NULL, error));
     }
     return candidates->count > candidates->compared ? search->compare(search->context, error) : IDX_OK;
 }

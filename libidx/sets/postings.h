@@ -32,21 +32,22 @@ static inline uint64_t idxi_min_to_exceed(struct idxi_fraction least, uint64_t a
     return least.shared * (a + b) / (least.total + least.shared) + 1;
 }
 
-/* What a set of the index must have in common with another one: so many members that this one is contained in it, or a
- * similarity; and besides, the similarity of the best set that was found, or more than that. */
+/* What a set of the index must have in common with another set. It must either contain that one, which takes
+ * min_to_contain shared members, or reach the similarity `similar`. Besides, it must reach the similarity of the best
+ * set that was found before, or exceed it. */
 struct idxi_least {
-    uint64_t contained; /* UINT64_MAX: it is not enough that the set is contained */
+    uint64_t min_to_contain; /* UINT64_MAX: it is not enough that the other set is contained in this one */
     struct idxi_fraction similar, best;
-    uint32_t later; /* sets from this place on come after the best one in the order of preference, and must exceed it */
+    uint32_t tie_end; /* a set before this place is preferred to the best one, so that an equal similarity is enough */
 };
 
-/* Returns how many members a set of the index, at `place` or after it, must share with the other set at least. The two
+/* Returns the fewest members that a set of the index, at `place` or after it, must share with the other set. The two
  * have `a` and `b` members. */
-static inline uint64_t idxi_fewest_shared(const struct idxi_least *least, uint32_t place, uint64_t a, uint64_t b) {
+static inline uint64_t idxi_min_shared(const struct idxi_least *least, uint32_t place, uint64_t a, uint64_t b) {
     uint64_t needed = idxi_min_to_reach(least->similar, a, b);
-    if (needed > least->contained) needed = least->contained;
+    if (needed > least->min_to_contain) needed = least->min_to_contain;
     uint64_t better =
-        place < least->later ? idxi_min_to_reach(least->best, a, b) : idxi_min_to_exceed(least->best, a, b);
+        place < least->tie_end ? idxi_min_to_reach(least->best, a, b) : idxi_min_to_exceed(least->best, a, b);
     return needed < better ? better : needed;
 }
 
@@ -54,22 +55,23 @@ static inline uint64_t idxi_fewest_shared(const struct idxi_least *least, uint32
  * `a` and `b` members. */
 static inline bool idxi_shares_enough(const struct idxi_least *least, uint32_t place, uint64_t shared, uint64_t a,
                                       uint64_t b) {
-    return (shared >= least->contained || idxi_reaches_similarity(least->similar, shared, a, b)) &&
-           shared * (least->best.total + least->best.shared) >= least->best.shared * (a + b) + (place >= least->later);
+    return (shared >= least->min_to_contain || idxi_reaches_similarity(least->similar, shared, a, b)) &&
+           shared * (least->best.total + least->best.shared) >=
+               least->best.shared * (a + b) + (place >= least->tie_end);
 }
 
 /* A set, as it is indexed and compared. Members that no other set has are counted, but not listed. */
 struct idxi_query {
-    uint32_t rank;        /* its place in the order of preference */
-    uint32_t size;        /* members in all */
-    uint32_t shared;      /* members that other sets may have; those that none has come before them in the order */
-    uint32_t prefix;      /* of these, how many belong to the prefix: the first members, of which a similar set has
-                             one at least in its own prefix, and a set that contains this one has one at least; 0: no
-                             other set can be similar or contain this one */
-    uint32_t listed;      /* of these, how many the index lists: the prefix, and after it, in no order, others where
-                             sets may be contained in this one */
-    uint64_t contained;   /* a set that has so many of all members contains this one; UINT64_MAX: that is not asked */
-    const uint32_t *tags; /* hashes of the listed members */
+    uint32_t rank;   /* its place in the order of preference */
+    uint32_t size;   /* members in all */
+    uint32_t shared; /* members that other sets may have; members of this set alone come before them in the order */
+    uint32_t prefix; /* how many shared members belong to the prefix, the first ones in the order. A similar set has
+                        at least one of them in its own prefix; a set that contains this one has at least one of
+                        them. 0: no other set can be similar or contain this one */
+    uint32_t listed; /* how many shared members the index lists: the prefix, and after it, in no order, others where
+                        sets may be contained in this one */
+    uint64_t min_to_contain; /* a set with so many of all members contains this one; UINT64_MAX: that is not asked */
+    const uint32_t *tags;    /* hashes of the listed members */
     const uint32_t *members; /* the low 32 bits of all `shared` members, in any order */
 };
 
@@ -81,8 +83,8 @@ struct idxi_indexed_set {
 
 /* The lists of a part of all tags, which one thread at a time may change. */
 struct idxi_posting_shard {
-    struct idxi_slots slots; /* by the tag of a hash, or of several, where the newest chunk of the sets is that have it
-                                in their prefix, or their groups (GROUPED) */
+    struct idxi_slots slots; /* by tag: where the newest chunk of the list of its sets is, or the number of their groups
+                                (GROUPED). Hashes with the same tag share a list */
     uint64_t *chunks;        /* of all lists; the first place stays empty, so that 0 means that there is no chunk */
     size_t chunks_used, chunks_capacity;
     struct idxi_posting_groups *groups;
@@ -98,23 +100,26 @@ struct idxi_postings {
     size_t signed_count;
 };
 
-/* Makes an empty index for up to `threads` threads, to be closed even after the only error, IDX_OUT_OF_MEMORY. */
+/* Makes an empty index, to which `threads` threads add. Call idxi_postings_close even if this fails. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error);
 
 /* Returns how many bytes the index takes: its sets, signatures and chunks, and the hash tables of its lists. */
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
 
-/* Adds sets of which members are listed, on as many threads as the index was made for. Errors: IDX_OUT_OF_MEMORY;
- * IDX_LIMIT where no more sets can be indexed. After an error the index can only be closed. */
+/* Adds the sets of queries that have listed members, on as many threads as the index was made for. Copies what it needs
+ * of them. Errors: IDX_OUT_OF_MEMORY; IDX_LIMIT if no more sets can be indexed. After an error the index can only be
+ * closed. */
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error);
 
-/* Gives all sets signatures, also those that are added later. This pays where sets are compared with many that share
- * frequent members, since these are looked through by signatures then, and not by lists. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_error *error);
+/* Gives all sets signatures, also those that are added later. Then searches look through signatures instead of long
+ * lists, which pays where sets share frequent members with many others. Does nothing if sets have signatures already.
+ * Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_postings_make_signatures(struct idxi_postings *postings, struct idx_error *error);
 
-/* Fetches into the processor's cache where the lists of the set's prefix begin. */
-void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi_query *query);
+/* Begins to load the slots of the lists of the query's prefix into the processor's cache. */
+void idxi_postings_prefetch(const struct idxi_postings *postings, const struct idxi_query *query);
 
 /* A set that may be similar to one. */
 struct idxi_candidate {
@@ -133,14 +138,15 @@ struct idxi_visits {
 struct idxi_candidates {
     struct idxi_candidate *list;
     size_t count, capacity;
-    size_t compared, next;      /* so many were compared; from so many on those that are new are compared */
+    size_t compared;            /* how many were compared */
+    size_t compare_at;          /* once the list has so many, the new ones are compared before another is added */
     struct idxi_slots seen;     /* by sets, their places in the list plus 1 */
     struct idxi_visits *visits; /* by coded sizes, where sets are signed */
     uint64_t search;            /* the number of the search */
 };
 
-/* Called when there are some new candidates, after the first candidates->compared ones. May raise search->least, so
- * that fewer sets are listed from then on. */
+/* Called to compare the new candidates, those after the first candidates->compared, which it raises to
+ * candidates->count. It may also raise search->least, so that fewer sets become candidates from then on. */
 typedef enum idx_status (*idxi_candidate_visitor)(void *context, struct idx_error *error);
 
 /* How sets are looked for that may be similar to one. */
@@ -152,29 +158,29 @@ struct idxi_set_search {
     idxi_candidate_visitor compare;
     void *context;
     uint32_t end;  /* sets from this place on are passed over */
-    uint32_t rest; /* private: how many members the set of the query has from the one at hand on in its order */
+    uint32_t rest; /* private: how many members the set of the query has from the current one on in its order */
 };
 
-/* Lists the sets that have a member of the prefix, and that may have `least` in common as far as sizes and positions
- * tell: if the first shared member has the positions p and q in the two orders, no more than the smaller one
- * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008), and after the n-th one no
- * more than n besides. Errors: IDX_OUT_OF_MEMORY, and those of `compare`. */
+/* Lists in search->candidates the sets that have a member of the prefix and that may reach search->least, and has them
+ * all compared by search->compare. The positional filter excludes others (Xiao and others, WWW 2008): if the first
+ * shared member has the positions p and q in the orders of two sets with A and B members, they share at most min(A - p,
+ * B - q); if n shared members came before, at most n more. Errors: IDX_OUT_OF_MEMORY, and those of `compare`. */
 enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error);
 
-/* Returns the place of the set that is added right after the set at `place`, of which the index holds `shared` members.
- * The first set of an empty index is at 0. Places are units of the array of sets, and not consecutive. */
+/* Returns the place of the set that is added right after the set at `place`, which has `shared` members in the index.
+ * The first set of an empty index is at 0. Places are offsets in the array of sets, in units of SET_UNIT. */
 uint32_t idxi_postings_place_after(uint32_t place, uint32_t shared);
 
 /* Returns the set at a place of the index, such as that of a candidate. It is valid until sets are added. */
 const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings *postings, uint32_t set);
 
-/* Empties the index, and keeps memory for other sets. */
+/* Removes all sets from the index, and keeps its memory for others. */
 void idxi_postings_clear(struct idxi_postings *postings);
 
 /* Frees the memory of the index. */
 void idxi_postings_close(struct idxi_postings *postings);
 
-/* Frees what searches have made. */
+/* Frees what searches have allocated. */
 void idxi_candidates_free(struct idxi_candidates *candidates);
 
 #endif

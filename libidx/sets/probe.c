@@ -6,14 +6,14 @@
 
 #include "libidx/streams/sort.h"
 
-/* Members of sets that are prepared together, at most, unless it is a single set; and how many of them ahead counters
- * are fetched. */
+/* How many members the sets that are prepared together have at most, unless it is a single set; and how many members
+ * ahead of its use a counter is fetched. */
 enum { PREPARED_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
-/* Members that are compared between two looks at whether enough can still be shared. */
+/* How many members are compared between two checks whether enough can still be shared. */
 #define COMPARED_TOGETHER 64
-/* So many members, at most, are ordered by insertion. */
-#define FEW_MEMBERS 32
-/* A member's key is its counter, and then its tag. */
+/* How many keys are sorted by insertion, at most. */
+#define MAX_INSERTED 32
+/* A member's key is (counter << TAG_BITS) | tag. */
 #define TAG_BITS 32
 
 /* ---- The order of members ---- */
@@ -21,9 +21,9 @@ enum { PREPARED_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* Members are ordered by their keys. Which of several that have one key comes first does not matter: sets are listed by
  * the tags of their first members, and these are the same ones in any case. */
 
-/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. Insertion is
- * fast for a few. */
-static void insert_first(uint64_t *keys, size_t count, size_t wanted) {
+/* Moves the `wanted` smallest of `count` keys to the front, ascending, and leaves the others in any order. Sorts by
+ * insertion, which is fast for a few keys. */
+static void insertion_sort_first(uint64_t *keys, size_t count, size_t wanted) {
     for (size_t i = 1; i < count && wanted > 0; i++) {
         const uint64_t key = keys[i];
         size_t place = i;
@@ -37,8 +37,8 @@ static void insert_first(uint64_t *keys, size_t count, size_t wanted) {
     }
 }
 
-/* Divides three or more keys at the median of the first, the middle and the last one, so that no key of the second part
- * is less than one of the first. Neither part is empty. Returns where the second one begins. */
+/* Divides three or more keys into two parts at the median of the first, the middle and the last key: no key of the
+ * second part is less than any of the first. Returns where the second part begins. Neither part is empty. */
 static size_t partition_by_median(uint64_t *keys, size_t count) {
     const uint64_t first = keys[0], middle = keys[count / 2], last = keys[count - 1];
     const uint64_t low = first < last ? first : last, high = first < last ? last : first;
@@ -54,15 +54,16 @@ static size_t partition_by_median(uint64_t *keys, size_t count) {
     }
 }
 
-/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. `spare` has room
- * for `wanted` keys. Hashes are mixed, so that no order in which they are given makes the selection slow. */
+/* Moves the `wanted` smallest of `count` keys to the front, ascending, and leaves the others in any order. `spare` is
+ * scratch memory for `wanted` keys. Partitions until the first `wanted` keys are the smallest, then sorts these. Hashes
+ * are mixed, so that no order of a caller's hashes makes the partitions uneven. */
 static void sort_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *spare) {
     size_t part_begin = 0, part_end = count;
-    if (wanted <= FEW_MEMBERS) {
-        insert_first(keys, count, wanted);
+    if (wanted <= MAX_INSERTED) {
+        insertion_sort_first(keys, count, wanted);
         return;
     }
-    while (part_end - part_begin > FEW_MEMBERS && part_begin < wanted && wanted < part_end) {
+    while (part_end - part_begin > MAX_INSERTED && part_begin < wanted && wanted < part_end) {
         const size_t second_begin = part_begin + partition_by_median(keys + part_begin, part_end - part_begin);
         if (wanted <= second_begin)
             part_end = second_begin;
@@ -70,13 +71,13 @@ static void sort_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *sp
             part_begin = second_begin;
     }
     if (part_begin < wanted && wanted < part_end)
-        insert_first(keys + part_begin, part_end - part_begin, wanted - part_begin);
+        insertion_sort_first(keys + part_begin, part_end - part_begin, wanted - part_begin);
     idxi_sort_pairs(keys, NULL, wanted, false, spare, NULL);
 }
 
 /* ---- Preparing ---- */
 
-/* Returns where the set of a rank is stored. */
+/* Returns the stored set of a rank. */
 static const struct idxi_stored_set *get_set(const struct idxi_prober *prober, uint32_t rank) {
     return &prober->store->sets[idxi_rank_to_number(prober->order, rank)];
 }
@@ -85,24 +86,24 @@ static const struct idxi_stored_set *get_set(const struct idxi_prober *prober, u
  * order of all hashes. So positions are right even where two of them seem to be the same. */
 static inline uint32_t get_tag(uint64_t key) { return (uint32_t)key; }
 
-/* Returns how many members are a share of `size` members, rounded up; UINT64_MAX, which no set has, for IDXI_NONE. */
-static uint64_t count_of_share(struct idxi_fraction share, uint64_t size) {
+/* Returns ceil(share * size); for IDXI_NONE UINT64_MAX, which no set reaches. */
+static uint64_t ceil_of_share(struct idxi_fraction share, uint64_t size) {
     return share.total == 0 ? UINT64_MAX : (share.shared * size + share.total - 1) / share.total;
 }
 
-void idxi_prober_set_contained(const struct idxi_prober *prober, struct idxi_query *query) {
-    query->contained = UINT64_MAX;
-    if (query->size >= prober->contained_size) query->contained = count_of_share(prober->contained, query->size);
+void idxi_prober_set_min_to_contain(const struct idxi_prober *prober, struct idxi_query *query) {
+    query->min_to_contain = UINT64_MAX;
+    if (query->size >= prober->contained_size) query->min_to_contain = ceil_of_share(prober->contained, query->size);
 }
 
-/* Sets query->contained, and returns how many members the prefix has; 0 if no other set can be similar. A similar set
- * shares ceil(T · size) members or more, so that one of them is among the first size - ceil(T · size) + 1; and so it is
- * with a set that contains this one. */
-static uint32_t choose_prefix(const struct idxi_prober *prober, struct idxi_query *query) {
-    uint64_t fewest_shared = count_of_share(prober->threshold, query->size);
-    idxi_prober_set_contained(prober, query);
-    if (query->contained < fewest_shared) fewest_shared = query->contained;
-    return fewest_shared <= query->size ? (uint32_t)(query->size - fewest_shared + 1) : 0;
+/* Sets query->min_to_contain, and returns how many members the prefix has; 0 if no other set can be similar. A similar
+ * set shares ceil(threshold * size) members or more, so one of them is among the first size - ceil(threshold * size)
+ * + 1. The same holds for sets that contain this one, with their share. The smaller of the two limits counts. */
+static uint32_t choose_prefix_size(const struct idxi_prober *prober, struct idxi_query *query) {
+    uint64_t min_shared = ceil_of_share(prober->threshold, query->size);
+    idxi_prober_set_min_to_contain(prober, query);
+    if (query->min_to_contain < min_shared) min_shared = query->min_to_contain;
+    return min_shared <= query->size ? (uint32_t)(query->size - min_shared + 1) : 0;
 }
 
 /* Moves the keys of marked members to right after the prefix, in any order, and sets query->listed to how many members
@@ -135,68 +136,68 @@ struct idxi_preparation {
     size_t first_place, rest_place; /* where their counters, and those of the rest, are in prober->counts */
 };
 
-/* Makes room to prepare `sets` sets together, which have `members` members in all. */
+/* Makes room to prepare `sets` sets together, which have `members` members in all. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_group(struct idxi_prober *prober, size_t sets, size_t members, struct idx_error *error) {
-    IDXI_GROW(prober->preparations, prober->preparation_room, sets, error);
-    IDXI_GROW(prober->asked, prober->asked_room, members, error);
-    IDXI_GROW(prober->counts, prober->count_room, members, error);
-    IDXI_GROW(prober->keys, prober->key_room, members, error);
-    IDXI_GROW(prober->spare_keys, prober->spare_room, members, error);
+    IDXI_GROW(prober->preparations, prober->preparation_capacity, sets, error);
+    IDXI_GROW(prober->requested, prober->requested_capacity, members, error);
+    IDXI_GROW(prober->counts, prober->count_capacity, members, error);
+    IDXI_GROW(prober->keys, prober->key_capacity, members, error);
+    IDXI_GROW(prober->spare_keys, prober->spare_capacity, members, error);
     return IDX_OK;
 }
 
-/* Appends the counters of members to those that read_counters reads, for which there is room. Returns the place in
- * prober->counts where the first of them will be. */
-static size_t ask_for_counters(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
-    const size_t first_asked = prober->asked_count;
+/* Appends the counters of members to those that read_counters will read. prober->requested has room for them. Returns
+ * the place in prober->counts where the first of them will be. */
+static size_t request_counters(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
+    const size_t first_request = prober->requested_count;
     const unsigned shift = prober->counters->shift;
-    uint32_t *asked = prober->asked + first_asked;
-    for (size_t i = 0; i < count; i++) asked[i] = (uint32_t)(hashes[i] >> shift);
-    prober->asked_count += count;
-    return first_asked;
+    uint32_t *requested = prober->requested + first_request;
+    for (size_t i = 0; i < count; i++) requested[i] = (uint32_t)(hashes[i] >> shift);
+    prober->requested_count += count;
+    return first_request;
 }
 
-/* Reads the counters that were asked for, from place `begin` on, into prober->counts. Each is fetched long before it is
- * read, so that the memory delivers many at a time, of whatever sets. */
+/* Reads the requested counters from place `begin` on into the same places of prober->counts. Each is fetched long
+ * before it is read, so that many loads from memory overlap, across sets. */
 static void read_counters(struct idxi_prober *prober, size_t begin) {
     const struct idxi_counters counters = *prober->counters;
-    const uint32_t *asked = prober->asked;
-    const size_t end = prober->asked_count, far_end = end - begin > FETCHED_AHEAD ? end - FETCHED_AHEAD : begin;
+    const uint32_t *requested = prober->requested;
+    const size_t end = prober->requested_count, far_end = end - begin > FETCHED_AHEAD ? end - FETCHED_AHEAD : begin;
     for (size_t i = begin; i < end && i < begin + FETCHED_AHEAD; i++)
-        __builtin_prefetch(idxi_find_counter_byte(&counters, asked[i]));
+        __builtin_prefetch(idxi_find_counter_byte(&counters, requested[i]));
     for (size_t i = begin; i < far_end; i++) {
-        __builtin_prefetch(idxi_find_counter_byte(&counters, asked[i + FETCHED_AHEAD]));
-        prober->counts[i] = idxi_read_counter(&counters, asked[i]);
+        __builtin_prefetch(idxi_find_counter_byte(&counters, requested[i + FETCHED_AHEAD]));
+        prober->counts[i] = idxi_read_counter(&counters, requested[i]);
     }
-    for (size_t i = far_end; i < end; i++) prober->counts[i] = idxi_read_counter(&counters, asked[i]);
+    for (size_t i = far_end; i < end; i++) prober->counts[i] = idxi_read_counter(&counters, requested[i]);
 }
 
-/* Chooses the prefix of a set, and asks for the counters of its first members: twice as many as rule out a similar set
- * if no other set has them; but for all counters where marked members may be anywhere. */
-static void ask_for_first_counters(struct idxi_prober *prober, struct idxi_preparation *preparation) {
+/* Chooses the prefix of a set, and requests the counters of its first members: twice as many as rule out a similar set
+ * if no other set has them. Requests all counters where marked members may be anywhere. */
+static void request_first_counters(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     struct idxi_query *query = preparation->query;
-    query->prefix = choose_prefix(prober, query);
+    query->prefix = choose_prefix_size(prober, query);
     preparation->enough = prober->marks == NULL ? query->prefix : (size_t)query->size + 1;
     preparation->first_count = 2 * preparation->enough < query->size ? 2 * preparation->enough : query->size;
-    preparation->first_place = ask_for_counters(prober, preparation->hashes, preparation->first_count);
+    preparation->first_place = request_counters(prober, preparation->hashes, preparation->first_count);
 }
 
-/* Returns whether the counters that were read show that no other set can be similar to a set. If not, asks for those of
- * its other members. */
-static bool rules_out_similar(struct idxi_prober *prober, struct idxi_preparation *preparation) {
+/* Returns true if the counters that were read show that no other set can be similar to a set. Else requests the
+ * counters of its other members. */
+static bool rule_out_similar(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     const size_t first_count = preparation->first_count;
     const uint8_t *counts = prober->counts + preparation->first_place;
     size_t unique_count = 0;
     for (size_t i = 0; i < first_count; i++) unique_count += counts[i] == 1;
     if (unique_count >= preparation->enough) return true;
     preparation->rest_place =
-        ask_for_counters(prober, preparation->hashes + first_count, preparation->query->size - first_count);
+        request_counters(prober, preparation->hashes + first_count, preparation->query->size - first_count);
     return false;
 }
 
-/* Appends those of some members that other sets may have, by their counters, to `shared_count` earlier ones: their keys
- * to prober->keys, and the low halves of their hashes to the arena. Returns how many there are then. Each member is
- * written before it is known whether it counts, so there is room for one more. */
+/* Goes through `count` members with their counters, and appends those that other sets may have to `shared_count`
+ * earlier ones: their keys to prober->keys, and the low halves of their hashes to the arena. Returns how many there are
+ * then. Each member is written before it is known whether it counts, so there must be room for one more. */
 static size_t gather_shared_members(const struct idxi_prober *prober, const uint64_t *hashes, const uint8_t *counts,
                                     size_t count, size_t shared_count) {
     uint64_t *keys = prober->keys;
@@ -209,8 +210,9 @@ static size_t gather_shared_members(const struct idxi_prober *prober, const uint
     return shared_count;
 }
 
-/* Makes the query of a set whose counters were all read. If another set may be similar, the low halves of its shared
- * members stay in the arena, followed by the tags of those that are listed. */
+/* Makes the query of a set whose counters were all read. Members of this set alone come first in the order, so the
+ * prefix of shared members is shorter by their number. If another set may be similar, the low halves of the shared
+ * members stay in the arena, followed by the tags of the listed ones. */
 static void make_query(struct idxi_prober *prober, const struct idxi_preparation *preparation) {
     struct idxi_query *query = preparation->query;
     const size_t first_count = preparation->first_count;
@@ -238,8 +240,8 @@ struct group {
     uint64_t begin, end; /* where these are in the store */
 };
 
-/* Returns how many of the sets of queries, the first one at least, are prepared together: their members are in memory,
- * or so near to each other in the file that they are read at once. */
+/* Returns the group of the sets that are prepared together: as many of the queries' sets as fit, from the first on.
+ * Their members are in memory, or so near to each other in the file that they are read at once. */
 static struct group choose_group(const struct idxi_prober *prober, struct idxi_query *const *queries, size_t count) {
     struct group group = {.begin = UINT64_MAX};
     for (; group.count < count; group.count++) {
@@ -266,25 +268,25 @@ static enum idx_status prepare_group(struct idxi_prober *prober, struct idxi_que
         IDXI_TRY(idxi_set_read(&prober->reader, group->begin, (size_t)(group->end - group->begin), &hashes, error));
     struct idxi_preparation *preparations = prober->preparations;
     size_t set_count = 0;
-    prober->asked_count = 0;
+    prober->requested_count = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct idxi_stored_set *stored = get_set(prober, queries[i]->rank);
         *queries[i] = (struct idxi_query){.rank = queries[i]->rank, .size = stored->count};
         if (stored->count == 0) continue;
         preparations[set_count].query = queries[i];
         preparations[set_count].hashes = hashes + (stored->offset - group->begin);
-        ask_for_first_counters(prober, &preparations[set_count++]);
+        request_first_counters(prober, &preparations[set_count++]);
     }
     read_counters(prober, 0);
-    const size_t first_asked = prober->asked_count;
+    const size_t first_request = prober->requested_count;
     size_t undecided_count = 0;
     for (size_t i = 0; i < set_count; i++) {
-        if (rules_out_similar(prober, &preparations[i]))
+        if (rule_out_similar(prober, &preparations[i]))
             preparations[i].query->prefix = 0;
         else
             preparations[undecided_count++] = preparations[i];
     }
-    read_counters(prober, first_asked);
+    read_counters(prober, first_request);
     for (size_t i = 0; i < undecided_count; i++) make_query(prober, &preparations[i]);
     return IDX_OK;
 }
@@ -301,18 +303,19 @@ enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_quer
 
 /* ---- Comparing ---- */
 
-/* Fills the prober's table with the members of the set of a rank, to compare candidates with it. */
+/* Fills prober->members with the members of the set of a rank, to compare candidates with it. */
 static enum idx_status load_query_members(struct idxi_prober *prober, uint32_t rank, struct idx_error *error) {
     const struct idxi_stored_set *set = get_set(prober, rank);
     const uint64_t *hashes;
     IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
     IDXI_TRY(idxi_members_begin(&prober->members, set->count, error));
     for (size_t i = 0; i < set->count; i++) idxi_members_add(&prober->members, hashes[i]);
-    return idxi_members_note_lows(&prober->members, hashes, set->count, error);
+    return idxi_members_prepare_lows(&prober->members, hashes, set->count, error);
 }
 
-/* Returns whether a candidate seems to share `needed` members with the set in the table: first by a quick count that is
- * never too low, and then by low halves of hashes. */
+/* Returns whether a candidate seems to share `needed` members with the set in the table. The answer is never wrongly
+ * false. A quick count that is never too low comes first; if it suffices, the low halves of hashes are looked up. Both
+ * end as soon as the remaining members can't make up what is missing. */
 static bool seems_to_share(const struct idxi_members *members, const struct idxi_indexed_set *set, uint64_t needed) {
     uint64_t quick_count = 0, shared = 0;
     for (uint32_t i = 0, part_end; i < set->shared && quick_count + (set->shared - i) >= needed; i = part_end) {
@@ -350,33 +353,33 @@ struct comparison {
     bool is_enough;    /* no other similar set is wanted */
 };
 
-/* Sets what a candidate must have in common with the set of the query to be better than the best one so far. Once any
- * similar set is enough, this is more than any candidate has. */
+/* Sets what a candidate must have in common with the set of the query to be better than the best one so far. Once a
+ * similar set was found and any is enough, no candidate can have that. */
 static void set_least_shared(struct comparison *comparison) {
     const struct idxi_similar *best = comparison->best;
     struct idxi_least *least = &comparison->search.least;
     least->best = IDXI_ANY;
-    least->later = UINT32_MAX;
+    least->tie_end = UINT32_MAX;
     if (best->total == 0) return;
     least->best = (struct idxi_fraction){best->shared, best->total};
-    least->later = comparison->best_set;
+    least->tie_end = comparison->best_set;
     if (comparison->is_enough) least->best = IDXI_NONE;
 }
 
-/* Returns whether a candidate is compared: in a scope of kept sets, only if it is one. */
+/* Returns whether a candidate belongs to the scope: if only kept sets do, whether it is kept. */
 static bool is_in_scope(const struct comparison *comparison, const struct idxi_indexed_set *set) {
     const struct idx_kept_set *kept = comparison->scope->kept;
     return kept == NULL || kept[idxi_rank_to_number(comparison->prober->order, set->rank)].kept == set->rank;
 }
 
-/* Compares a candidate with the set of the query, whose members are in the prober's table. If the candidate shares
- * enough, it becomes the best one or, where all similar sets are wanted, is appended to those that were found. */
+/* Compares a candidate with the set of the query, whose members are in the prober's table. If it shares enough, makes
+ * it the best one, or if all similar sets are wanted, appends it to prober->found. */
 static enum idx_status compare_candidate(struct comparison *comparison, const struct idxi_candidate *candidate,
                                          struct idx_error *error) {
     struct idxi_prober *prober = comparison->prober;
     const struct idxi_query *query = comparison->search.query;
     const struct idxi_indexed_set *set = idxi_postings_get_set(comparison->search.postings, candidate->set);
-    const uint64_t needed = idxi_fewest_shared(&comparison->search.least, candidate->set, query->size, set->size);
+    const uint64_t needed = idxi_min_shared(&comparison->search.least, candidate->set, query->size, set->size);
     uint64_t shared;
     if (candidate->max_shared < needed || !is_in_scope(comparison, set)) return IDX_OK;
     prober->compared++;
@@ -397,8 +400,8 @@ static enum idx_status compare_candidate(struct comparison *comparison, const st
     return IDX_OK;
 }
 
-/* Compares the candidates that were listed since the last call: first the one that shares most of the prefix, since it
- * will exclude many of the others. There is one at least. This is an idxi_candidate_visitor. */
+/* An idxi_candidate_visitor: compares the candidates that were listed since the last call, at least one. Begins with
+ * the one that shares most members of the prefix, since it will exclude many of the others. */
 static enum idx_status compare_candidates(void *context, struct idx_error *error) {
     struct comparison *comparison = context;
     struct idxi_candidates *candidates = comparison->search.candidates;
@@ -418,13 +421,14 @@ enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idx
                                     const struct idxi_query *query, struct idxi_similar *best,
                                     struct idx_error *error) {
     struct comparison comparison = {.prober = prober, .scope = scope, .best = best};
-    comparison.search = (struct idxi_set_search){.postings = scope->postings,
-                                                 .end = scope->end,
-                                                 .query = query,
-                                                 .least = {.contained = query->contained, .similar = prober->threshold},
-                                                 .candidates = &prober->candidates,
-                                                 .compare = compare_candidates,
-                                                 .context = &comparison};
+    comparison.search =
+        (struct idxi_set_search){.postings = scope->postings,
+                                 .end = scope->end,
+                                 .query = query,
+                                 .least = {.min_to_contain = query->min_to_contain, .similar = prober->threshold},
+                                 .candidates = &prober->candidates,
+                                 .compare = compare_candidates,
+                                 .context = &comparison};
     set_least_shared(&comparison);
     return idxi_postings_find(&comparison.search, error);
 }
@@ -435,7 +439,7 @@ void idxi_prober_close(struct idxi_prober *prober) {
     idxi_members_free(&prober->members);
     idxi_candidates_free(&prober->candidates);
     free(prober->preparations);
-    free(prober->asked);
+    free(prober->requested);
     free(prober->counts);
     free(prober->keys);
     free(prober->spare_keys);

@@ -1,6 +1,7 @@
 /* probe.h: how one set is compared with those of an inverted index: its prefix by the order of rarity, its candidates,
  * and how many members it shares with each. A set that is contained in another shares a member of its own prefix with
- * any member of the other one: so where this is asked, the index lists all members that are in any prefix. */
+ * the other one, but that member need not be in the prefix of the other. So where sets are looked for that contain
+ * others, the index lists all members that are in the prefix of any set. */
 #ifndef IDX_LIBIDX_SET_PROBE_H
 #define IDX_LIBIDX_SET_PROBE_H
 
@@ -32,13 +33,13 @@ struct idxi_prober {
 
     struct idxi_set_reader reader, others;
     struct idxi_preparation *preparations; /* of the sets that are prepared together */
-    size_t preparation_room;
-    uint32_t *asked; /* the numbers of the counters that are asked for */
-    size_t asked_count, asked_room;
+    size_t preparation_capacity;
+    uint32_t *requested; /* the numbers of the counters to read */
+    size_t requested_count, requested_capacity;
     uint8_t *counts; /* these counters */
-    size_t count_room;
+    size_t count_capacity;
     uint64_t *keys, *spare_keys; /* of the members of a set that others may have: first those of its prefix, in order */
-    size_t key_room, spare_room;
+    size_t key_capacity, spare_capacity;
     struct idxi_members members; /* those of the set that is compared */
     struct idxi_candidates candidates;
     struct idxi_query_arena *arena; /* of the queries that are prepared; the caller's */
@@ -52,18 +53,20 @@ static inline uint32_t idxi_rank_to_number(const uint32_t *order, uint32_t rank)
     return order == NULL ? rank : order[rank];
 }
 
-/* Has the next queries use an arena, which forgets its earlier queries, and gets room for the queries of sets with
- * `members` members in all. The arena stays the caller's, who frees its numbers. Errors: IDX_OUT_OF_MEMORY. */
+/* Empties an arena, makes room in it for the queries of sets with `members` members in all, and lets
+ * idxi_prober_prepare use it. Earlier queries in it become invalid. The arena stays the caller's, who frees its
+ * numbers. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
                                   struct idx_error *error);
 
-/* Makes `count` queries, whose ranks are set, and finds their prefixes. A set that no other one can be similar to has
- * an empty prefix. The tags and members of the queries are in the arena. Errors: IDX_OUT_OF_MEMORY, those of files. */
+/* Makes `count` queries, for which the caller has set query->rank, and finds their prefixes. If no other set can be
+ * similar to a set, its prefix is empty. The tags and members of the queries are in the arena. Errors:
+ * IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
                                     struct idx_error *error);
 
-/* Sets query->contained, by query->size, to how many members another set must share at least to contain the set. */
-void idxi_prober_set_contained(const struct idxi_prober *prober, struct idxi_query *query);
+/* Sets query->min_to_contain, by query->size, to the fewest members that another set must share to contain the set. */
+void idxi_prober_set_min_to_contain(const struct idxi_prober *prober, struct idxi_query *query);
 
 /* Which sets are compared with one. */
 struct idxi_scope {
@@ -73,13 +76,14 @@ struct idxi_scope {
     bool any_suffices;               /* one that is similar is enough, whichever it is */
 };
 
-/* Compares the prepared set of a query with those of a scope. Improves *best, the most similar set so far, of equally
- * similar ones that of the lowest rank; its `total` is 0 if there is none. With prober->wants_all, appends all similar
- * sets to prober->found instead, and *best is empty. Errors: IDX_OUT_OF_MEMORY, those of files. */
+/* Compares the prepared set of a query with those of a scope. *best is the most similar set so far; its `total` is 0 if
+ * there is none. Replaces it if it finds a more similar one, or an equally similar one of a lower rank. With
+ * prober->wants_all, appends all similar sets to prober->found instead; *best must be empty then. Errors:
+ * IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_scope *scope,
                                     const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error);
 
-/* Frees what the calls have made, but not the arena. */
+/* Frees what the calls have allocated, but not the arena. */
 void idxi_prober_close(struct idxi_prober *prober);
 
 #endif

@@ -8,11 +8,11 @@
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
-/* One part in so many of the memory is for members, at most; for postings, at least; for counters, finding common
- * hashes, and pairs not yet visited. */
+/* One part in so many of the memory is for members, at most; for postings, at least; for counters; for finding common
+ * hashes; and for pairs that are not visited yet. */
 enum { STORE_SHARE = 2, POSTINGS_SHARE = 4, COUNTERS_SHARE = 4, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
-/* What each set takes besides its members: where it is, and its result. */
+/* What each set takes besides its members: where it is stored, and its result. */
 #define BYTES_PER_SET (sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
 
 struct idx_sets {
@@ -34,7 +34,8 @@ enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_sets_opti
     IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
     struct idx_sets *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return idxi_fail_memory(error);
-    if (own.temporary_folder != NULL && (opened->temporary_folder = strdup(own.temporary_folder)) == NULL) {
+    if (own.temporary_folder != NULL) opened->temporary_folder = strdup(own.temporary_folder);
+    if (own.temporary_folder != NULL && opened->temporary_folder == NULL) {
         free(opened);
         return idxi_fail_memory(error);
     }
@@ -64,12 +65,13 @@ enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uin
                                          .progress = &sets->progress};
     sets->progress.cancelled = false; /* an earlier call may have been */
     idxi_counters_free(&sets->counters);
-    IDXI_TRY(idxi_set_store_end(&sets->store, error));
+    IDXI_TRY(idxi_set_store_flush(&sets->store, error));
     return idxi_remove_common(&removal, ignored, error);
 }
 
-/* Adds set `number` of the reader's store to another store. Its members there are mixed hashes, and are mixed once
- * more, so that sets that are added this way can only be compared with each other. Fails if there is no such set. */
+/* Adds set `number` of the reader's store to another store. Its members are mixed hashes already, and are mixed once
+ * more, so sets that are added this way can only be compared with each other. Fails with IDX_INVALID_ARGUMENT if there
+ * is no such set. */
 static enum idx_status add_set_of_reader(struct idxi_set_store *store, struct idxi_set_reader *reader, uint64_t number,
                                          struct idx_error *error) {
     const uint64_t *hashes;
@@ -87,16 +89,16 @@ enum idx_status idx_sets_add_from(struct idx_sets *sets, struct idx_sets *others
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "idx_sets_add_from needs sets, other sets, and an array of numbers");
     struct idxi_set_reader reader = {.store = &others->store};
-    enum idx_status status = idxi_set_store_end(&others->store, error);
+    enum idx_status status = idxi_set_store_flush(&others->store, error);
     for (size_t i = 0; i < count && status == IDX_OK; i++)
         status = add_set_of_reader(&sets->store, &reader, numbers[i], error);
     idxi_set_reader_close(&reader);
     return status;
 }
 
-enum idx_status idxi_sets_end(struct idx_sets *sets, const struct idxi_set_store **store, struct idx_error *error) {
+enum idx_status idxi_sets_flush(struct idx_sets *sets, const struct idxi_set_store **store, struct idx_error *error) {
     *store = &sets->store;
-    return idxi_set_store_end(&sets->store, error);
+    return idxi_set_store_flush(&sets->store, error);
 }
 
 void idx_sets_close(struct idx_sets *sets) {
@@ -123,12 +125,12 @@ static enum idx_status check_thresholds(int64_t threshold, int64_t contained, st
     return contained == 0 ? IDX_OK : check_threshold(contained, error);
 }
 
-/* Makes all sets readable, frees what only adding needs for the join to use, and makes counters of the sets, unless
- * those of an earlier call have counted all of them. */
+/* Makes all sets readable, frees the memory that only adding needs, and makes the counters of the sets, unless an
+ * earlier call has made them for all sets. */
 static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *error) {
     sets->progress.cancelled = false; /* an earlier call may have been */
-    IDXI_TRY(idxi_set_store_end(&sets->store, error));
-    idxi_set_store_forget_equal(&sets->store);
+    IDXI_TRY(idxi_set_store_flush(&sets->store, error));
+    idxi_set_store_free_table(&sets->store);
     if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
     idxi_counters_free(&sets->counters);
     sets->counted = sets->store.count;
@@ -138,18 +140,18 @@ static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *err
     return status;
 }
 
-/* Returns a threshold as a fraction; for one of 0 a fraction that no similarity reaches. */
+/* Returns a threshold as a fraction; for 0 IDXI_NONE, which no similarity reaches. */
 static struct idxi_fraction threshold_to_fraction(int64_t threshold) {
     return threshold == 0 ? IDXI_NONE : (struct idxi_fraction){(uint64_t)threshold, (uint64_t)IDX_THRESHOLD_ONE};
 }
 
-/* Returns a join of all sets. It may use the memory that sets and counters leave, or a share of all memory if that is
- * more. */
+/* Returns a join of all sets, for which the caller sets what is done with the results. It may use the memory that sets
+ * and counters leave, but at least one part in POSTINGS_SHARE of all memory. */
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
                                       uint64_t contained_size) {
     struct idxi_set_store *store = &sets->store;
     uint64_t taken_bytes =
-        store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + idxi_counters_bytes(&sets->counters);
+        store->hash_capacity * sizeof(uint64_t) + store->count * BYTES_PER_SET + idxi_counters_bytes(&sets->counters);
     uint64_t min_bytes = sets->memory / POSTINGS_SHARE;
     return (struct idxi_set_join){
         .store = store,
@@ -173,18 +175,9 @@ struct preference {
     uint64_t *keys, *numbers, *spare_keys, *spare_numbers; /* of the sets that are not known, for sorting */
 };
 
-/* Frees all arrays that only sorting needs. `order` and `firsts` stay. */
-static void free_sorting_arrays(struct preference *preference) {
-    free(preference->copies);
-    free(preference->first_ranks);
-    free(preference->keys);
-    free(preference->numbers);
-    free(preference->spare_keys);
-    free(preference->spare_numbers);
-}
-
-/* Fills preference->order: known sets first, and of the others those with greater values first; but where sets may be
- * contained in others, those with more members before that. Sorting is stable, so the last key counts most. */
+/* Fills preference->order: known sets first; then the others by descending value, their preference or number of copies.
+ * Where sets may be contained in others, those with more members come first, whatever their values. Sorting is stable,
+ * so the key that is sorted by last counts most. */
 static void sort_by_preference(const struct idx_sets *sets, const struct idx_keep_options *options,
                                struct preference *preference) {
     const struct idxi_set_store *store = &sets->store;
@@ -192,9 +185,8 @@ static void sort_by_preference(const struct idx_sets *sets, const struct idx_kee
     idxi_set_store_count_copies(store, preference->copies);
     for (size_t i = 0; i < unknown_count; i++) {
         size_t number = known_count + i;
-        int64_t value = options->preferences != NULL ? options->preferences[number]
-                        : options->prefer_copies     ? (int64_t)preference->copies[store->sets[number].first]
-                                                     : 0;
+        int64_t value = options->prefer_copies ? (int64_t)preference->copies[store->sets[number].first] : 0;
+        if (options->preferences != NULL) value = options->preferences[number];
         preference->keys[i] = ~((uint64_t)value ^ UINT64_C(1) << 63); /* greater values, smaller keys */
         preference->numbers[i] = number;
     }
@@ -219,8 +211,8 @@ static void find_first_ranks(const struct idxi_set_store *store, struct preferen
     }
 }
 
-/* Makes the order of preference, unless it is that of adding. The caller frees `order` and `firsts` even after an
- * error. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes the order of preference in *preference, which is zeroed; leaves it so if sets are preferred in the order of
+ * adding. The caller frees `order` and `firsts` even after an error. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status make_preference(const struct idx_sets *sets, const struct idx_keep_options *options,
                                        struct preference *preference, struct idx_error *error) {
     uint32_t **const small[] = {&preference->order, &preference->firsts, &preference->copies, &preference->first_ranks};
@@ -237,7 +229,12 @@ static enum idx_status make_preference(const struct idx_sets *sets, const struct
         sort_by_preference(sets, options, preference);
         find_first_ranks(&sets->store, preference);
     }
-    free_sorting_arrays(preference);
+    free(preference->copies);
+    free(preference->first_ranks);
+    free(preference->keys);
+    free(preference->numbers);
+    free(preference->spare_keys);
+    free(preference->spare_numbers);
     return allocated ? IDX_OK : idxi_fail_memory(error);
 }
 
@@ -271,49 +268,49 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
 
 /* ---- All pairs ---- */
 
-/* Pairs are noted until all are found, and sorted then by the numbers of their sets, the lower one first. */
-struct noted_pairs {
+/* The pairs that were found so far. They are visited once all are found, sorted by the numbers of their sets. */
+struct found_pairs {
     pthread_mutex_t mutex; /* guards the sorter */
     struct idxi_sorter sorter;
     const uint32_t *order; /* the number of the set of each rank; NULL: ranks are numbers */
 };
 
-/* Notes the pair of the sets of numbers `a` and `b`, in any order, and how many members both and either of them have.
- * The caller holds the mutex, or is the only thread. */
-static enum idx_status note_pair(struct noted_pairs *pairs, uint32_t a, uint32_t b, uint32_t shared, uint32_t total,
-                                 struct idx_error *error) {
+/* Adds the pair of sets number `a` and `b`, in any order, to the sorter, with how many members they share and how many
+ * either of them has. The caller holds the mutex, or is the only thread. */
+static enum idx_status add_pair(struct found_pairs *pairs, uint32_t a, uint32_t b, uint32_t shared, uint32_t total,
+                                struct idx_error *error) {
     const uint64_t lower = a < b ? a : b, higher = a < b ? b : a;
     return idxi_sorter_add_or_spill(&pairs->sorter, lower << 32 | higher, (uint64_t)shared << 32 | total, error);
 }
 
-/* Notes the pairs of a set with `count` others, all given by their ranks. This is an idxi_similar_visitor. */
-static enum idx_status note_similar_pairs(void *context, uint32_t rank, const struct idxi_similar *similar,
-                                          size_t count, struct idx_error *error) {
-    struct noted_pairs *pairs = context;
+/* An idxi_similar_visitor: adds the pairs of the set of a rank with `count` similar ones. */
+static enum idx_status add_similar_pairs(void *context, uint32_t rank, const struct idxi_similar *similar, size_t count,
+                                         struct idx_error *error) {
+    struct found_pairs *pairs = context;
     enum idx_status status = IDX_OK;
     pthread_mutex_lock(&pairs->mutex);
     for (size_t i = 0; i < count && status == IDX_OK; i++)
-        status = note_pair(pairs, idxi_rank_to_number(pairs->order, similar[i].rank),
-                           idxi_rank_to_number(pairs->order, rank), similar[i].shared, similar[i].total, error);
+        status = add_pair(pairs, idxi_rank_to_number(pairs->order, similar[i].rank),
+                          idxi_rank_to_number(pairs->order, rank), similar[i].shared, similar[i].total, error);
     pthread_mutex_unlock(&pairs->mutex);
     return status;
 }
 
-/* Notes, for each set that equals an earlier one and has `min_members` members or more, its pair with the first of its
+/* Adds a pair for each set that equals an earlier one and has `min_members` members or more: with the first of its
  * equals. */
-static enum idx_status note_pairs_of_equal(const struct idxi_set_store *store, uint64_t min_members,
-                                           struct noted_pairs *pairs, struct idx_error *error) {
+static enum idx_status add_pairs_of_equal(const struct idxi_set_store *store, uint64_t min_members,
+                                          struct found_pairs *pairs, struct idx_error *error) {
     for (uint32_t i = 0; i < store->count; i++) {
         const struct idxi_stored_set *set = &store->sets[i];
         if (set->first != i && set->count >= min_members)
-            IDXI_TRY(note_pair(pairs, set->first, i, set->count, set->count, error));
+            IDXI_TRY(add_pair(pairs, set->first, i, set->count, set->count, error));
     }
     return IDX_OK;
 }
 
-/* Visits the noted pairs in order of their numbers, until the visitor stops, which is no error. */
-static enum idx_status visit_noted_pairs(const struct idxi_set_store *store, struct idxi_sorter *sorter,
-                                         idx_set_pair_visitor visit, void *context, struct idx_error *error) {
+/* Visits the pairs of a sorter in order of their numbers, until the visitor stops, which is no error. */
+static enum idx_status visit_sorted_pairs(const struct idxi_set_store *store, struct idxi_sorter *sorter,
+                                          idx_set_pair_visitor visit, void *context, struct idx_error *error) {
     uint64_t keys[256], values[256];
     struct idxi_stream *stream;
     size_t pair_count;
@@ -322,31 +319,31 @@ static enum idx_status visit_noted_pairs(const struct idxi_set_store *store, str
         IDXI_TRY(stream->read(stream, keys, values, sizeof keys / sizeof *keys, &pair_count, error));
         for (size_t i = 0; i < pair_count; i++) {
             const uint32_t first = (uint32_t)(keys[i] >> 32), second = (uint32_t)keys[i];
-            const struct idx_set_pair pair = {first,
-                                              second,
-                                              (uint32_t)(values[i] >> 32),
-                                              (uint32_t)values[i],
-                                              store->sets[first].count,
-                                              store->sets[second].count};
+            const struct idx_set_pair pair = {.first = first,
+                                              .second = second,
+                                              .shared = (uint32_t)(values[i] >> 32),
+                                              .total = (uint32_t)values[i],
+                                              .first_size = store->sets[first].count,
+                                              .second_size = store->sets[second].count};
             if (!visit(context, &pair)) return IDX_OK;
         }
         if (pair_count == 0) return IDX_OK;
     }
 }
 
-/* Finds and notes all similar pairs. Where sets may be contained in others, larger ones come first, as for
- * idx_sets_keep. */
-static enum idx_status note_all_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
-                                      struct idxi_set_join *join, struct noted_pairs *pairs, struct idx_error *error) {
+/* Finds all similar pairs and adds them to `pairs`. Where sets may be contained in others, larger ones come first in
+ * the order of the join, as for idx_sets_keep. */
+static enum idx_status find_all_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
+                                      struct idxi_set_join *join, struct found_pairs *pairs, struct idx_error *error) {
     const struct idx_keep_options keep_options = {.contained = options->contained};
     struct preference preference = {0};
     enum idx_status status = make_preference(sets, &keep_options, &preference, error);
     pairs->order = join->order = preference.order;
     join->firsts = preference.firsts;
-    join->visit = note_similar_pairs;
+    join->visit = add_similar_pairs;
     join->context = pairs;
     if (status == IDX_OK)
-        status = note_pairs_of_equal(&sets->store, options->threshold != 0 ? 0 : options->contained_size, pairs, error);
+        status = add_pairs_of_equal(&sets->store, options->threshold != 0 ? 0 : options->contained_size, pairs, error);
     if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(join, error);
     free(preference.order);
     free(preference.firsts);
@@ -357,7 +354,7 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
                                      idx_set_pair_visitor visit, void *visit_context, struct idx_sets_summary *summary,
                                      struct idx_error *error) {
     struct idx_set_pair_options own = IDX_SET_PAIR_OPTIONS_INIT;
-    struct noted_pairs pairs = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    struct found_pairs pairs = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     struct idxi_progress silent; /* pairs are no sets, which the progress counts */
     IDXI_TRY(idxi_copy_options(&own, options, error));
     if (sets == NULL || visit == NULL)
@@ -375,8 +372,8 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
     join.memory -= sorter_options.memory;
     enum idx_status status = idxi_sorter_open(&pairs.sorter, &sorter_options, error);
-    if (status == IDX_OK) status = note_all_pairs(sets, &own, &join, &pairs, error);
-    if (status == IDX_OK) status = visit_noted_pairs(&sets->store, &pairs.sorter, visit, visit_context, error);
+    if (status == IDX_OK) status = find_all_pairs(sets, &own, &join, &pairs, error);
+    if (status == IDX_OK) status = visit_sorted_pairs(&sets->store, &pairs.sorter, visit, visit_context, error);
     if (summary != NULL) *summary = join.summary;
     idxi_sorter_close(&pairs.sorter);
     pthread_mutex_destroy(&pairs.mutex);

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t member_count) {
+void idxi_sign_set(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t member_count) {
     *signature = (struct idxi_signature){.set = set, .shared = member_count};
     for (uint32_t i = 0; i < member_count; i++)
         signature->words[members[i] % IDXI_SIGNATURE_WORDS] ^= UINT64_C(1) << members[i] / IDXI_SIGNATURE_WORDS % 64;
@@ -33,14 +33,14 @@ struct finding {
     const struct idxi_signature *signature;
     uint64_t needed;
     struct idxi_signed_match *matches;
-    size_t room;
+    size_t max_matches;
 };
 
 /* Counts for each set of a group the bits in which its signature differs from another one. */
 typedef void (*bit_counter)(const struct idxi_signature_group *group, const struct idxi_signature *signature,
                             uint64_t differing[IDXI_SIGNED_TOGETHER]);
 
-/* Is the bit_counter of processors without AVX-512. */
+/* The bit_counter for processors without AVX-512. */
 IDXF_INLINE void count_differing(const struct idxi_signature_group *group, const struct idxi_signature *signature,
                                  uint64_t differing[IDXI_SIGNED_TOGETHER]) {
     memset(differing, 0, IDXI_SIGNED_TOGETHER * sizeof *differing);
@@ -49,14 +49,14 @@ IDXF_INLINE void count_differing(const struct idxi_signature_group *group, const
             differing[j] += idxf_count_bits(group->words[i][j] ^ signature->words[i]);
 }
 
-/* Is idxi_signed_sets_find, compiled once for each kind of processor below. Twice the number of members that two sets
- * share is at most the sum of their members minus the differing bits of their signatures, since each of these stands
- * for a member that one of the sets has alone. A match is written before it is known whether it counts, which saves a
- * branch. */
+/* Does what idxi_signed_sets_find does; it is compiled once for each kind of processor below. Twice the number of
+ * members that two sets share is at most the sum of their members minus the differing bits of their signatures, since
+ * each of these stands for a member that one of the sets has alone. A match is written before it is known whether it
+ * counts, which saves a branch. */
 IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *next_set, bit_counter count_differing_bits) {
     const size_t count = finding->sets->count;
     size_t set = *next_set, match_count = 0;
-    for (; set < count && match_count + IDXI_SIGNED_TOGETHER <= finding->room; set += IDXI_SIGNED_TOGETHER) {
+    for (; set < count && match_count + IDXI_SIGNED_TOGETHER <= finding->max_matches; set += IDXI_SIGNED_TOGETHER) {
         const struct idxi_signature_group *group = &finding->sets->groups[set / IDXI_SIGNED_TOGETHER];
         uint64_t twice_shared[IDXI_SIGNED_TOGETHER], has_match = 0;
         count_differing_bits(group, finding->signature, twice_shared);
@@ -73,16 +73,18 @@ IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *next_set,
     return match_count;
 }
 
-/* Is idxi_signed_sets_find for any processor; find_bmi2 and find_avx512 are for newer ones. */
+/* find_matches for any processor. */
 static size_t find_portable(const struct finding *finding, size_t *next_set) {
     return find_matches(finding, next_set, count_differing);
 }
 
 #ifdef IDXF_X86
+/* find_matches for processors with BMI2. */
 IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *next_set) {
     return find_matches(finding, next_set, count_differing);
 }
 
+/* The bit_counter for processors with AVX-512. */
 IDXF_AVX512 static inline void count_differing_avx512(const struct idxi_signature_group *group,
                                                       const struct idxi_signature *signature,
                                                       uint64_t differing[IDXI_SIGNED_TOGETHER]) {
@@ -94,14 +96,15 @@ IDXF_AVX512 static inline void count_differing_avx512(const struct idxi_signatur
     _mm512_storeu_si512(differing, sum);
 }
 
+/* find_matches for processors with AVX-512. */
 IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *next_set) {
     return find_matches(finding, next_set, count_differing_avx512);
 }
 #endif
 
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
-                             uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t room) {
-    const struct finding finding = {sets, signature, needed, matches, room};
+                             uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t max_matches) {
+    const struct finding finding = {sets, signature, needed, matches, max_matches};
 #ifdef IDXF_X86
     if (idxf_has_avx512()) return find_avx512(&finding, next_set);
     if (idxf_has_bmi2()) return find_bmi2(&finding, next_set);

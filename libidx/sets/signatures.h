@@ -24,29 +24,29 @@ struct idxi_signature_group {
 
 /* Sets that are looked through together. Zeroed, there are none. */
 struct idxi_signed_sets {
-    struct idxi_signature_group *groups; /* the last one may have room left */
+    struct idxi_signature_group *groups; /* the last one may not be full */
     size_t count;                        /* sets */
     size_t capacity;                     /* groups */
 };
 
-/* A set that may share enough. */
+/* A set that may share enough members. */
 struct idxi_signed_match {
     uint32_t set;
     uint32_t max_shared; /* it shares so many members at most */
 };
 
 /* Makes the signature of a set from the low 32 bits of `member_count` members. */
-void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t member_count);
+void idxi_sign_set(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t member_count);
 
 /* Adds a signature. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                                      struct idx_error *error);
 
-/* Looks from set number *next_set on, which is 0 or what an earlier call left there, for up to `room` sets that may
- * share `needed` members with the set of a signature. `room` is IDXI_SIGNED_TOGETHER or more. Moves *next_set past the
- * last set that was looked at. Returns how many sets it found; the search is over once *next_set is not below
- * sets->count. */
+/* Looks for up to `max_matches` sets that may share `needed` members with the set of a signature, and writes them to
+ * `matches`. Begins with set number *next_set, which is 0 or what an earlier call left there, and moves *next_set past
+ * the last set that it looked at. Returns how many sets it found. The search is over once *next_set is not below
+ * sets->count. `max_matches` must be IDXI_SIGNED_TOGETHER or more. */
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
-                             uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t room);
+                             uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t max_matches);
 
 #endif

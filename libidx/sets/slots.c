@@ -7,11 +7,11 @@ enum { FIRST_BITS = 10 };
 
 enum idx_status idxi_slots_begin(struct idxi_slots *slots, unsigned bits, struct idx_error *error) {
     const size_t slot_count = (size_t)1 << bits;
-    if (slot_count > slots->room) {
+    if (slot_count > slots->capacity) {
         idxi_slots_free(slots);
         slots->list = idxi_map_resize(NULL, 0, slot_count * sizeof *slots->list);
         if (slots->list == NULL) return idxi_fail_memory(error);
-        slots->room = slot_count;
+        slots->capacity = slot_count;
     } else {
         memset(slots->list, 0, slot_count * sizeof *slots->list);
     }
@@ -34,6 +34,6 @@ enum idx_status idxi_slots_grow(struct idxi_slots *slots, struct idx_error *erro
 }
 
 void idxi_slots_free(struct idxi_slots *slots) {
-    idxi_map_release(slots->list, slots->room * sizeof *slots->list);
+    idxi_map_release(slots->list, slots->capacity * sizeof *slots->list);
     *slots = (struct idxi_slots){0};
 }

@@ -13,16 +13,18 @@ struct idxi_slots {
     struct idxi_slot *list;
     unsigned bits; /* there are 2^bits slots */
     size_t used;
-    size_t room; /* slots that there is memory for */
+    size_t capacity; /* slots that there is memory for */
 };
 
-/* Empties the table, and gives it 2^bits slots, four or more. Errors: IDX_OUT_OF_MEMORY. */
+/* Empties the table, and gives it 2^bits slots, four or more. Errors: IDX_OUT_OF_MEMORY, which can't happen if the
+ * table has had as many slots before; then `error` may be NULL. */
 enum idx_status idxi_slots_begin(struct idxi_slots *slots, unsigned bits, struct idx_error *error);
 
-/* Doubles the slots, or makes the first ones. Errors: IDX_OUT_OF_MEMORY. */
+/* Doubles the slots and moves all numbers to them, or makes the first slots. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_slots_grow(struct idxi_slots *slots, struct idx_error *error);
 
-/* Makes room for one more number: three quarters of the slots are taken at most, of which there are up to 2^32. */
+/* Makes room for one more number: doubles the slots if three quarters of them are in use, up to 2^32 slots. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static inline enum idx_status idxi_slots_reserve(struct idxi_slots *slots, struct idx_error *error) {
     const bool has_room = 4 * slots->used < (size_t)3 << slots->bits || slots->bits == 32;
     return has_room && slots->list != NULL ? IDX_OK : idxi_slots_grow(slots, error);
@@ -35,7 +37,7 @@ static inline size_t idxi_slots_find_start(const struct idxi_slots *slots, uint3
 }
 
 /* Returns the first slot with a tag from slot number `place` on, or the empty one where another number with this tag
- * belongs. `place` may be the number of slots, since the search goes round. */
+ * belongs. The search goes round at the end, so `place` may be the number of slots. */
 static inline struct idxi_slot *idxi_slots_find_from(const struct idxi_slots *slots, uint32_t tag, size_t place) {
     const size_t mask = ((size_t)1 << slots->bits) - 1;
     for (place &= mask; slots->list[place].number != 0 && slots->list[place].tag != tag;) place = (place + 1) & mask;
@@ -53,7 +55,7 @@ static inline struct idxi_slot *idxi_slots_next(const struct idxi_slots *slots, 
     return idxi_slots_find_from(slots, slot->tag, (size_t)(slot - slots->list) + 1);
 }
 
-/* Adds a number, for which there is room, behind others with its tag. */
+/* Adds a number, not 0, behind others with its tag. There must be room (idxi_slots_reserve). */
 static inline void idxi_slots_add(struct idxi_slots *slots, uint32_t tag, uint32_t number) {
     struct idxi_slot *slot = idxi_slots_find(slots, tag);
     while (slot->number != 0) slot = idxi_slots_next(slots, slot);

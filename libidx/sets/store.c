@@ -6,9 +6,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Hashes that are written to the file together, once members don't fit in memory. */
+/* How many hashes are written to the file together, once members don't fit in memory. */
 #define WRITTEN_TOGETHER ((size_t)1 << 19)
-/* Hashes that are read together where sets are read one after the other. */
+/* How many hashes are read together where sets are read one after the other. */
 #define READ_TOGETHER ((size_t)1 << 13)
 #define MIB ((uint64_t)1 << 20)
 /* The file leaves so many bytes of the disk free. */
@@ -16,7 +16,7 @@
 
 void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *folder_path) {
     size_t max_members = memory / sizeof(uint64_t);
-    *store = (struct idxi_set_store){.limit = max_members, .file = -1, .folder = -1, .path = folder_path};
+    *store = (struct idxi_set_store){.max_hashes = max_members, .file = -1, .folder = -1, .path = folder_path};
 }
 
 /* ---- The file ---- */
@@ -39,45 +39,46 @@ enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, in
         (unsigned long long)(DISK_MARGIN / MIB), (unsigned long long)(free_bytes / MIB));
 }
 
-/* Moves the members in memory to the end of the file, which is made if there is none. */
+/* Moves the members in memory to the end of the file, which is made if there is none. Errors: IDX_DISK_FULL, those of
+ * files. */
 static enum idx_status write_to_file(struct idxi_set_store *store, struct idx_error *error) {
     size_t bytes = store->used * sizeof *store->hashes;
     IDXI_TRY(idxi_set_store_open_folder(store, error));
     if (store->file < 0) IDXI_TRY(idxi_make_temporary_file(&store->file, store->folder, store->path, error));
-    if (store->written + store->used > store->reached)
+    if (store->written + store->used > store->max_written)
         IDXI_TRY(idxi_set_store_check_disk(store, store->file, bytes, error));
     IDXI_TRY(
         idxi_write_at(store->file, store->hashes, bytes, store->written * sizeof *store->hashes, store->path, error));
     store->written += store->used;
     store->used = 0;
-    if (store->reached < store->written) store->reached = store->written;
+    if (store->max_written < store->written) store->max_written = store->written;
     return IDX_OK;
 }
 
-/* Resizes the array in memory to `room` members, which is at least those that are there. */
-static enum idx_status resize_memory(struct idxi_set_store *store, size_t room, struct idx_error *error) {
-    uint64_t *hashes = idxi_map_resize(store->hashes, store->room * sizeof *hashes, room * sizeof *hashes);
+/* Resizes the array in memory to `capacity` members, at least as many as it has. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status resize_memory(struct idxi_set_store *store, size_t capacity, struct idx_error *error) {
+    uint64_t *hashes = idxi_map_resize(store->hashes, store->hash_capacity * sizeof *hashes, capacity * sizeof *hashes);
     if (hashes == NULL) return idxi_fail_memory(error);
     store->hashes = hashes;
-    store->room = room;
+    store->hash_capacity = capacity;
     return IDX_OK;
 }
 
-/* Makes room for `count` more members in memory. If these would be too many there, moves those that are there to the
- * file; once there is a file, memory is only a buffer for writing. */
+/* Makes room for `count` more members in memory. If these would be too many there, moves those that are there to
+ * the file; once there is a file, memory is only a buffer for writing. */
 static enum idx_status make_room_for_members(struct idxi_set_store *store, size_t count, struct idx_error *error) {
-    size_t needed_room = store->used + count, room = 2 * needed_room < store->limit ? 2 * needed_room : store->limit;
-    if (needed_room <= store->room) return IDX_OK;
-    if (store->file < 0 && needed_room <= store->limit) return resize_memory(store, room, error);
+    size_t needed = store->used + count, capacity = 2 * needed < store->max_hashes ? 2 * needed : store->max_hashes;
+    if (needed <= store->hash_capacity) return IDX_OK;
+    if (store->file < 0 && needed <= store->max_hashes) return resize_memory(store, capacity, error);
     IDXI_TRY(write_to_file(store, error));
-    room = store->limit < WRITTEN_TOGETHER ? store->limit : WRITTEN_TOGETHER;
-    return resize_memory(store, count > room ? count : room, error);
+    capacity = store->max_hashes < WRITTEN_TOGETHER ? store->max_hashes : WRITTEN_TOGETHER;
+    return resize_memory(store, count > capacity ? count : capacity, error);
 }
 
 /* ---- Equal sets ---- */
 
-/* Sets *equal to whether two sets of `count` different members each have the same ones, in whatever order. Uses the
- * table of the store. */
+/* Sets *equal to whether two sets of `count` different members each have the same members, in any order. Overwrites
+ * store->members. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status have_same_members(struct idxi_set_store *store, const uint64_t *hashes, const uint64_t *others,
                                          size_t count, bool *equal, struct idx_error *error) {
     *equal = memcmp(hashes, others, count * sizeof *hashes) == 0;
@@ -89,8 +90,8 @@ static enum idx_status have_same_members(struct idxi_set_store *store, const uin
     return IDX_OK;
 }
 
-/* Sets *equal to whether a stored set, which has as many members as the set that is being added, has the same ones.
- * Those of the latter are in memory, after the members that are in use. */
+/* Sets *equal to whether a stored set equals the set that is being added, which has as many members. These are in
+ * memory from store->hashes + store->used on. */
 static enum idx_status equals_added_set(struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
                                         struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
@@ -103,17 +104,17 @@ static enum idx_status equals_added_set(struct idxi_set_store *store, const stru
     return status;
 }
 
-/* Returns the tag by which sets are found that may equal each other: a hash of the sum and the number of the members,
- * which does not depend on their order. */
+/* Returns the tag by which sets are found that may be equal: a hash of the sum and the number of their members. It does
+ * not depend on the order of the members. */
 static uint32_t compute_tag(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
 
-void idxi_set_store_forget_equal(struct idxi_set_store *store) {
+void idxi_set_store_free_table(struct idxi_set_store *store) {
     idxi_slots_free(&store->slots);
-    store->forgotten = store->count > 0;
+    store->table_freed = store->count > 0;
 }
 
-/* Fills the slots, which are empty, with the sets that equal no earlier one, and have members. After an error they are
- * empty again, and stay forgotten. */
+/* Fills the slots, which were freed, with the sets that equal no earlier one and have members. After an error they are
+ * freed again. */
 static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
     enum idx_status status = IDX_OK;
@@ -129,17 +130,17 @@ static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_er
         idxi_slots_add(&store->slots, compute_tag(sum, set->count), i + 1);
     }
     idxi_set_reader_close(&reader);
-    store->forgotten = false;
-    if (status != IDX_OK) idxi_set_store_forget_equal(store);
+    store->table_freed = false;
+    if (status != IDX_OK) idxi_set_store_free_table(store);
     return status;
 }
 
-/* Makes *set, which is being added, the same as an earlier set that equals it. If there is none, adds it to the slots
- * as the first one of its equals. `sum` is that of its members, and tells with their number which sets may be equal. */
+/* If an earlier set equals *set, which is being added, sets *set to that one. Else adds it to the slots as the first
+ * one of its equals. `sum` is that of its members. */
 static enum idx_status find_or_add_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
                                          struct idx_error *error) {
     const uint32_t tag = compute_tag(sum, set->count);
-    if (store->forgotten) IDXI_TRY(rebuild_slots(store, error));
+    if (store->table_freed) IDXI_TRY(rebuild_slots(store, error));
     IDXI_TRY(idxi_slots_reserve(&store->slots, error));
     const struct idxi_slot *slot = idxi_slots_find(&store->slots, tag);
     for (; slot->number != 0; slot = idxi_slots_next(&store->slots, slot)) {
@@ -157,8 +158,8 @@ static enum idx_status find_or_add_equal(struct idxi_set_store *store, struct id
 
 /* ---- Adding ---- */
 
-/* Makes room for one more set of up to `count` members. Fails with IDX_LIMIT if these are too many for a set, or if
- * there are as many sets as there can be. */
+/* Makes room for one more set of up to `count` members. Errors: IDX_LIMIT (too many members, or too many sets),
+ * IDX_OUT_OF_MEMORY, those of files. */
 static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     if (count > IDX_MAX_SET_MEMBERS)
         return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
@@ -169,9 +170,9 @@ static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count
     return make_room_for_members(store, count, error);
 }
 
-/* Mixes `count` hashes into `mixed_hashes`. If they are ascending, as those of shingles are, each is there once, and no
- * table is needed to find repeated ones. Returns whether they are, and sets *sum to the sum of the mixed ones. */
-static bool copy_ascending(uint64_t *mixed_hashes, const uint64_t *hashes, size_t count, uint64_t *sum) {
+/* Mixes `count` hashes into `mixed_hashes`, and sets *sum to the sum of the mixed ones. Returns whether the hashes
+ * ascend strictly, as those of shingles do. Then none is repeated; else the caller must find repeated ones. */
+static bool mix_if_ascending(uint64_t *mixed_hashes, const uint64_t *hashes, size_t count, uint64_t *sum) {
     uint64_t previous = 0, mixed_sum = 0;
     bool ascending = true;
     for (size_t i = 0; i < count; i++) {
@@ -185,10 +186,10 @@ static bool copy_ascending(uint64_t *mixed_hashes, const uint64_t *hashes, size_
     return ascending;
 }
 
-/* Mixes hashes in any order into the memory after the members that are in use, each once. Sets *distinct_count to how
- * many different ones there are, and *sum to the sum of the mixed ones. */
-static enum idx_status copy_distinct(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
-                                     uint32_t *distinct_count, uint64_t *sum, struct idx_error *error) {
+/* Mixes hashes in any order into the memory from store->hashes + store->used on, each different one once. Sets
+ * *distinct_count to how many there are, and *sum to the sum of the mixed ones. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status mix_distinct(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
+                                    uint32_t *distinct_count, uint64_t *sum, struct idx_error *error) {
     uint64_t *mixed_hashes = store->hashes + store->used;
     IDXI_TRY(idxi_members_begin(&store->members, count, error));
     *distinct_count = 0;
@@ -203,9 +204,10 @@ static enum idx_status copy_distinct(struct idxi_set_store *store, const uint64_
     return IDX_OK;
 }
 
-/* Sets where set `number` is, whose `count` members are in memory after those that are in use. They stay there, unless
- * an earlier set equals it: then the set takes the place of that one. `sum` is that of the members. */
-static enum idx_status place_set(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
+/* Sets store->sets[number] for a set whose `count` members are in memory from store->hashes + store->used on. If an
+ * earlier set equals it, it gets the place of that one, and these members are dropped. `sum` is the sum of the members.
+ */
+static enum idx_status set_place(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
                                  struct idx_error *error) {
     struct idxi_stored_set set = {store->written + store->used, count, number};
     if (count > 0) IDXI_TRY(find_or_add_equal(store, &set, sum, error));
@@ -220,24 +222,24 @@ enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t 
     IDXI_TRY(prepare_to_add(store, count, error));
     uint64_t sum;
     uint32_t distinct_count = (uint32_t)count;
-    if (!copy_ascending(store->hashes + store->used, hashes, count, &sum))
-        IDXI_TRY(copy_distinct(store, hashes, count, &distinct_count, &sum, error));
-    IDXI_TRY(place_set(store, (uint32_t)store->count, distinct_count, sum, error));
+    if (!mix_if_ascending(store->hashes + store->used, hashes, count, &sum))
+        IDXI_TRY(mix_distinct(store, hashes, count, &distinct_count, &sum, error));
+    IDXI_TRY(set_place(store, (uint32_t)store->count, distinct_count, sum, error));
     store->count++;
     return IDX_OK;
 }
 
-enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error) {
+enum idx_status idxi_set_store_flush(struct idxi_set_store *store, struct idx_error *error) {
     return store->file < 0 || store->used == 0 ? IDX_OK : write_to_file(store, error);
 }
 
 enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error) {
     if (store->file >= 0 || store->used == 0) return IDX_OK;
     IDXI_TRY(write_to_file(store, error));
-    *memory += store->room * sizeof *store->hashes;
-    idxi_map_release(store->hashes, store->room * sizeof *store->hashes);
+    *memory += store->hash_capacity * sizeof *store->hashes;
+    idxi_map_release(store->hashes, store->hash_capacity * sizeof *store->hashes);
     store->hashes = NULL;
-    store->room = 0;
+    store->hash_capacity = 0;
     return IDX_OK;
 }
 
@@ -248,8 +250,8 @@ void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *c
     for (size_t i = 0; i < store->count; i++) copies[store->sets[i].first]++;
 }
 
-/* Adds what is left of the members of set `number` anew. This takes their old place, or one in front of it, so that
- * nothing is overwritten that is still to be read. */
+/* Adds set `number` anew, without the members that `is_removed` removes. They go to their old place, or one in front of
+ * it, so nothing is overwritten that is still to be read. */
 static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number, struct idxi_set_reader *reader,
                                   idxi_hash_test is_removed, const void *context, struct idx_error *error) {
     const struct idxi_stored_set set = store->sets[number];
@@ -264,7 +266,7 @@ static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number,
         left_hashes[left_count++] = hashes[i];
         sum += hashes[i];
     }
-    return place_set(store, number, left_count, sum, error);
+    return set_place(store, number, left_count, sum, error);
 }
 
 enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
@@ -272,9 +274,9 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
     const struct idxi_set_store old_store = *store;
     struct idxi_set_reader reader = {.store = &old_store};
     enum idx_status status = IDX_OK;
-    if (store->slots.list != NULL) idxi_slots_begin(&store->slots, store->slots.bits, NULL); /* This has its memory. */
+    if (store->slots.list != NULL) idxi_slots_begin(&store->slots, store->slots.bits, NULL); /* can't fail */
     store->stored = store->written = store->used = 0;
-    store->forgotten = false; /* all sets are added anew */
+    store->table_freed = false; /* all sets are added anew */
     for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
         const uint32_t first = store->sets[i].first;
         if (first == i && store->sets[i].count > 0)
@@ -285,12 +287,12 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
             store->sets[i] = (struct idxi_stored_set){0, 0, i};
     }
     idxi_set_reader_close(&reader);
-    return status == IDX_OK ? idxi_set_store_end(store, error) : status;
+    return status == IDX_OK ? idxi_set_store_flush(store, error) : status;
 }
 
 void idxi_set_store_close(struct idxi_set_store *store) {
     idxi_map_release(store->sets, store->capacity * sizeof *store->sets);
-    idxi_map_release(store->hashes, store->room * sizeof *store->hashes);
+    idxi_map_release(store->hashes, store->hash_capacity * sizeof *store->hashes);
     idxi_slots_free(&store->slots);
     idxi_members_free(&store->members);
     if (store->file >= 0) close(store->file);
@@ -305,24 +307,23 @@ enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, s
     *hashes = NULL;
     if (count == 0) return IDX_OK; /* The place of an empty set may be the end of the file. */
     *hashes = idxi_set_peek(reader, offset, count);
-    if (*hashes == NULL) {
-        const uint64_t end = reader->begin + reader->count;
-        size_t wanted = offset >= reader->begin && offset <= end && count < READ_TOGETHER ? READ_TOGETHER : count;
-        if (wanted > store->written - offset) wanted = (size_t)(store->written - offset);
-        if (wanted > reader->capacity) {
-            free(reader->window);
-            reader->capacity = wanted;
-            reader->window = malloc(wanted * sizeof *reader->window);
-        }
-        reader->count = 0;
-        if (reader->window == NULL) reader->capacity = 0;
-        if (reader->window == NULL) return idxi_fail_memory(error);
-        IDXI_TRY(idxi_read_at(store->file, reader->window, wanted * sizeof *reader->window,
-                              offset * sizeof *reader->window, store->path, error));
-        reader->begin = offset;
-        reader->count = wanted;
-        *hashes = reader->window;
+    if (*hashes != NULL) return IDX_OK;
+    /* A caller that reads on where it ended, or near that, gets more at once than it has asked for. */
+    const uint64_t end = reader->begin + reader->count;
+    size_t wanted = offset >= reader->begin && offset <= end && count < READ_TOGETHER ? READ_TOGETHER : count;
+    if (wanted > store->written - offset) wanted = (size_t)(store->written - offset);
+    if (wanted > reader->capacity) {
+        free(reader->window);
+        reader->window = malloc(wanted * sizeof *reader->window);
+        reader->capacity = reader->window == NULL ? 0 : wanted;
     }
+    reader->count = 0;
+    if (reader->window == NULL) return idxi_fail_memory(error);
+    IDXI_TRY(idxi_read_at(store->file, reader->window, wanted * sizeof *reader->window, offset * sizeof *reader->window,
+                          store->path, error));
+    reader->begin = offset;
+    reader->count = wanted;
+    *hashes = reader->window;
     return IDX_OK;
 }
 

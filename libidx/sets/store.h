@@ -15,18 +15,18 @@ struct idxi_stored_set {
 struct idxi_set_store {
     struct idxi_stored_set *sets;
     size_t count, capacity;
-    uint64_t stored; /* members in all, of which those that the file has not got are in memory */
+    uint64_t stored; /* members in all; those that are not in the file are in memory */
 
-    uint64_t *hashes;          /* the members in memory, mixed (idxi_mix) */
-    size_t used, room, limit;  /* how many these are, for how many there is room, and how many there may be */
-    int file;                  /* below 0: all members are in memory */
-    uint64_t written, reached; /* members that the file has, and has had at most */
-    int folder;                /* for the temporary file; below 0 until it is needed */
-    const char *path;          /* the folder's path, or NULL; the caller's */
+    uint64_t *hashes;                       /* the members in memory, mixed (idxi_mix) */
+    size_t used, hash_capacity, max_hashes; /* how many these are, for how many is room, and how many may be */
+    int file;                               /* below 0: all members are in memory */
+    uint64_t written, max_written;          /* members that the file has, and has had at most */
+    int folder;                             /* for the temporary file; below 0 until it is needed */
+    const char *path;                       /* the folder's path, or NULL; the caller's */
 
     struct idxi_members members; /* those of the set that is being added, where it takes a table to compare them */
     struct idxi_slots slots;     /* by hashes of members, the numbers of the first ones of equal sets, plus 1 */
-    bool forgotten;              /* the slots have been given up, though there are sets */
+    bool table_freed;            /* the slots were freed, though there are sets */
 };
 
 /* Makes an empty store that holds up to `memory` bytes of members in memory. `folder_path`, which stays the caller's,
@@ -45,27 +45,28 @@ enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct 
 enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, int file, uint64_t bytes,
                                           struct idx_error *error);
 
-/* Makes all sets readable until one is added: writes the last ones to the file, if any. Errors: those of files. */
-enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error);
-
-/* Frees the table that finds equal sets. The next set that is added makes it anew, from all sets. The store was ended.
+/* Makes all sets readable until one is added: if there is a file, writes the last ones to it. Errors: those of files.
  */
-void idxi_set_store_forget_equal(struct idxi_set_store *store);
+enum idx_status idxi_set_store_flush(struct idxi_set_store *store, struct idx_error *error);
 
-/* Moves all sets from memory to the file, unless they are there, and adds the bytes that this frees to *memory. Readers
- * of the store have nothing in use. Errors: those of files. */
+/* Frees the table that finds equal sets. If another set is added, it is made anew from all sets. idxi_set_store_flush
+ * must have been called. */
+void idxi_set_store_free_table(struct idxi_set_store *store);
+
+/* Moves all sets from memory to the file, unless they are there, and adds the bytes that this frees to *memory. What
+ * readers of the store have returned must not be used afterwards. Errors: those of files. */
 enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error);
 
-/* Sets copies[i], for each stored set i, to how many sets equal it, itself included, if it is the first one of its
- * equals; to 0 for others. */
+/* Sets copies[i], for each set i, to how many sets equal it, itself included; or to 0 if it is not the first of these.
+ */
 void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies);
 
-/* Returns whether a member is to be removed, by its mixed hash. */
+/* Returns whether to remove a member, given by its mixed hash. */
 typedef bool (*idxi_hash_test)(const void *context, uint64_t hash);
 
 /* Removes the members for which `is_removed` returns true from all sets, in place, and makes all sets readable. Sets
- * may become equal or empty. The store was ended before. After an error it can only be closed. Errors:
- * IDX_OUT_OF_MEMORY, those of files. */
+ * may become equal or empty. idxi_set_store_flush must have been called before. After an error the store can only be
+ * closed. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
                                       struct idx_error *error);
 
@@ -81,20 +82,21 @@ struct idxi_set_reader {
     size_t count;   /* members in the window */
 };
 
-/* Sets *hashes to `count` stored members from `offset` on, as mixed hashes, which are valid until the next call; to
- * NULL if `count` is 0. Reading on where the last call ended is faster. Errors: IDX_OUT_OF_MEMORY, those of files. */
+/* Sets *hashes to `count` stored members from `offset` on, as mixed hashes, or to NULL if `count` is 0. They are valid
+ * until the next call with this reader. Reading on where the last call ended is faster. Errors: IDX_OUT_OF_MEMORY,
+ * those of files. */
 enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, size_t count, const uint64_t **hashes,
                               struct idx_error *error);
 
-/* Returns what idxi_set_read would set *hashes to if these members are in memory already, or NULL. What the last call
- * has read stays valid. */
+/* Returns `count` stored members from `offset` on if they are in memory already, or else NULL. What the last call of
+ * idxi_set_read has set *hashes to stays valid. */
 static inline const uint64_t *idxi_set_peek(const struct idxi_set_reader *reader, uint64_t offset, size_t count) {
     if (reader->store->file < 0) return reader->store->hashes + offset;
     const bool has = offset >= reader->begin && offset + count <= reader->begin + reader->count;
     return has ? reader->window + (offset - reader->begin) : NULL;
 }
 
-/* Frees what the reader has read. */
+/* Frees the reader's window. */
 void idxi_set_reader_close(struct idxi_set_reader *reader);
 
 #endif

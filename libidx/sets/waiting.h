@@ -26,25 +26,25 @@ struct idxi_waiting {
 /* Makes an empty list of parts, whose file will be in the folder of the store. Call idxi_waiting_close afterwards. */
 void idxi_waiting_init(struct idxi_waiting *waiting, struct idxi_set_store *store);
 
-/* Appends a prepared set to the numbers of a part that is not yet in the file, unless the set has no prefix. Errors:
- * IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_waiting_note(struct idxi_query_arena *numbers, const struct idxi_query *query,
-                                  struct idx_error *error);
+/* Appends a prepared set to `numbers`, which are written as a part later. Does nothing if the set has no prefix.
+ * Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_waiting_append_set(struct idxi_query_arena *numbers, const struct idxi_query *query,
+                                        struct idx_error *error);
 
-/* Writes the sets that were noted in `numbers`, which it empties, to the file as a part. Their ranks are from
- * `begin_rank` to before `end_rank`. Adds no part if there are no such sets. Errors: IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
- * those of files. */
-enum idx_status idxi_waiting_add(struct idxi_waiting *waiting, struct idxi_query_arena *numbers, uint32_t begin_rank,
-                                 uint32_t end_rank, struct idx_error *error);
+/* Writes the sets in `numbers` to the file as a part, and empties `numbers`. Their ranks are from `begin_rank` to
+ * before `end_rank`. Does nothing if there are no sets. Several threads may call it at once. Errors: IDX_OUT_OF_MEMORY,
+ * IDX_DISK_FULL, those of files. */
+enum idx_status idxi_waiting_write_part(struct idxi_waiting *waiting, struct idxi_query_arena *numbers,
+                                        uint32_t begin_rank, uint32_t end_rank, struct idx_error *error);
 
-/* Reads a part into `numbers`. Errors: IDX_OUT_OF_MEMORY, those of files. */
-enum idx_status idxi_waiting_read(const struct idxi_waiting *waiting, const struct idxi_waiting_part *part,
-                                  struct idxi_query_arena *numbers, struct idx_error *error);
+/* Replaces `numbers` by those of a part of the file. Errors: IDX_OUT_OF_MEMORY, those of files. */
+enum idx_status idxi_waiting_read_part(const struct idxi_waiting *waiting, const struct idxi_waiting_part *part,
+                                       struct idxi_query_arena *numbers, struct idx_error *error);
 
 /* Sets *query to the set that begins at position *position of the numbers of a part that was read, and moves *position
- * behind it. Its tags stay in `numbers`. The query has its prefix, but no `members`, and not what the prober finds by
- * its size (idxi_prober_set_contained). */
-void idxi_waiting_next(const struct idxi_query_arena *numbers, size_t *position, struct idxi_query *query);
+ * behind it. Its tags stay in `numbers`. The query has a prefix, but no `members`, and its min_to_contain is 0 until
+ * idxi_prober_set_min_to_contain is called. */
+void idxi_waiting_parse_set(const struct idxi_query_arena *numbers, size_t *position, struct idxi_query *query);
 
 /* Closes the file, which deletes it, and frees the list of parts. */
 void idxi_waiting_close(struct idxi_waiting *waiting);

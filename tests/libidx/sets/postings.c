@@ -42,13 +42,13 @@ static void test_cleared(void **state) {
                                      .shared = MEMBERS,
                                      .prefix = 1,
                                      .listed = 1,
-                                     .contained = UINT64_MAX,
+                                     .min_to_contain = UINT64_MAX,
                                      .tags = &tag,
                                      .members = members};
     struct idxi_postings postings;
     (void)state;
     assert_ok(idxi_postings_init(&postings, 1, &failure));
-    assert_ok(idxi_postings_sign(&postings, &failure));
+    assert_ok(idxi_postings_make_signatures(&postings, &failure));
     add_sets(&postings, &query, BEFORE);
     assert_int_equal(count_found(&postings, &query), BEFORE);
     idxi_postings_clear(&postings);
