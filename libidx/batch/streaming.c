@@ -32,7 +32,7 @@ struct idxi_streaming_worker {
     struct idxi_streaming *streaming;
     struct idxi_balls balls;
     uint64_t *fingerprints;  /* collected and not yet searched */
-    uint64_t *sorted;        /* room for as many, if they are sorted */
+    uint64_t *sorted;        /* as many, if they are sorted */
     size_t count, capacity;  /* how many fingerprints are collected, and may be */
     unsigned partition_bits; /* how many bits of a ball they are sorted by; 0: they are not sorted */
     uint32_t counts[(1 << MAX_PARTITION_BITS) + 1];

@@ -244,7 +244,7 @@ static enum idx_status run_worker(void *context, size_t number, struct idx_error
 
 /* Sweeps along the planned tables: sorts the queries for each, then answers them range by range. Frees the plans, also
  * after an error. */
-static enum idx_status sweep_planned_tables(struct sweep *sweep, struct idx_error *error) {
+static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *error) {
     size_t first_range = 0;
     for (size_t i = 0; i < sweep->sorted_count; i++) {
         sweep->sorted[i].first_range = first_range;
@@ -273,8 +273,7 @@ static enum idx_status sweep_all_tables(struct sweep *sweep, size_t tables_toget
     for (size_t i = 0; i < table_count; i++) {
         struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, i / probed, i % probed, sweep->distance);
         if (queries.table->header.blocks > 0) sweep->sorted[sweep->sorted_count++] = queries;
-        if (sweep->sorted_count == tables_together || i + 1 == table_count)
-            IDXI_TRY(sweep_planned_tables(sweep, error));
+        if (sweep->sorted_count == tables_together || i + 1 == table_count) IDXI_TRY(sweep_planned(sweep, error));
     }
     return IDX_OK;
 }

@@ -31,7 +31,7 @@ struct service {
     atomic_bool ends, failed; /* the service is to end; a query could not be answered */
 };
 
-/* Returns the current view, which stays open until it is released. */
+/* Returns the current view, which stays open until the caller releases it by release_view. There is a current view. */
 static struct view *hold_view(struct service *service) {
     pthread_mutex_lock(&service->mutex);
     struct view *view = service->current;
@@ -40,7 +40,7 @@ static struct view *hold_view(struct service *service) {
     return view;
 }
 
-/* Releases a view that was held. The last release closes it. */
+/* Gives up one hold on a view, and closes the view if that was the last one. */
 static void release_view(struct service *service, struct view *view) {
     pthread_mutex_lock(&service->mutex);
     size_t left = --view->holders;
@@ -50,14 +50,15 @@ static void release_view(struct service *service, struct view *view) {
     free(view);
 }
 
-/* Makes `index` the current view, or closes it if there is no memory for that. It is the service's from then on. */
+/* Makes `index` the current view, in place of an older one, which closes once no thread holds it. Takes ownership of
+ * `index`: if there is no memory for a view, closes it, and the older view stays. */
 static void publish_view(struct service *service, struct idx_index *index) {
     struct view *newer = malloc(sizeof *newer), *older;
     if (newer == NULL) {
         idx_close(index); /* the older view serves on */
         return;
     }
-    *newer = (struct view){index, 1};
+    *newer = (struct view){.index = index, .holders = 1};
     pthread_mutex_lock(&service->mutex);
     older = service->current;
     service->current = newer;
@@ -65,7 +66,8 @@ static void publish_view(struct service *service, struct idx_index *index) {
     if (older != NULL) release_view(service, older);
 }
 
-/* A thread: looks for a newer state of the index ten times a second. Without news that is two system calls. */
+/* A thread: looks for a newer state of the index ten times a second, and publishes it. If there is none, a look takes
+ * two system calls. Errors are printed, and the older view stays. */
 static void *run_refresher(void *context) {
     struct service *service = context;
     const struct timespec pause = {0, REFRESH_MILLISECONDS * 1000000L};
@@ -83,8 +85,8 @@ static void *run_refresher(void *context) {
 
 /* ---- Queries ---- */
 
-/* Prints a line with the matches of a query and their documents, all of one view. After an error, the line is not
- * complete. */
+/* Prints a line with the first MATCHES matches of a query and their documents, all of one view. After an error, the
+ * line is not complete. */
 static enum idx_status print_answer(const struct idx_index *index, uint64_t query, FILE *output,
                                     struct idx_error *error) {
     struct idx_match matches[MATCHES];
@@ -95,9 +97,9 @@ static enum idx_status print_answer(const struct idx_index *index, uint64_t quer
     if (status == IDX_OK) status = idx_documents_open(&cursor, index, error);
     fprintf(output, "%016" PRIx64, query);
     for (size_t i = 0; i < count && i < MATCHES && status == IDX_OK; i++) {
-        bool found = true;
+        bool found;
         status = idx_documents_find(cursor, matches[i].fingerprint, NULL, error);
-        while (status == IDX_OK && found) {
+        while (status == IDX_OK) {
             status = idx_documents_next(cursor, &document, &found, error);
             if (status != IDX_OK || !found) break;
             fprintf(output, " %016" PRIx64 ":%u:%.*s", matches[i].fingerprint, matches[i].distance,
@@ -109,8 +111,9 @@ static enum idx_status print_answer(const struct idx_index *index, uint64_t quer
     return status;
 }
 
-/* Answers the query of a line, first into memory, so that the lines of threads don't mix. Returns false if that failed,
- * with a message on standard error. */
+/* Answers the query of a line. Prints the answer into memory first, so that the lines of threads don't mix. Returns
+ * false if the line is no query, or answering or writing failed; on standard error it says what is wrong with the line
+ * or the answer. */
 static bool answer_line(struct service *service, const char *line) {
     char *bytes = NULL, *end;
     size_t size = 0;
@@ -126,22 +129,20 @@ static bool answer_line(struct service *service, const char *line) {
     enum idx_status status = print_answer(view->index, query, output, &error);
     release_view(service, view);
     bool written = fclose(output) == 0 && status == IDX_OK;
-    if (written) {
+    if (written)
         written = fwrite(bytes, size, 1, stdout) == 1 && fflush(stdout) == 0;
-    } else {
+    else
         fprintf(stderr, "%s\n", error.sentence);
-    }
     free(bytes);
     return written;
 }
 
-/* A thread: reads and answers the next line until there is none. */
+/* A thread: reads and answers the next line of standard input until there is none, or a thread failed. */
 static void *run_server(void *context) {
     struct service *service = context;
     char line[64];
-    while (!service->failed && fgets(line, sizeof line, stdin) != NULL) {
+    while (!service->failed && fgets(line, sizeof line, stdin) != NULL)
         if (!answer_line(service, line)) service->failed = true;
-    }
     return NULL;
 }
 

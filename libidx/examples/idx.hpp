@@ -27,7 +27,7 @@ class error : public std::runtime_error {
     idx_status status_;
 };
 
-// Calls a function of libidx, whose last argument is a struct idx_error. Throws error if it fails.
+// Calls a function of libidx with the arguments and, as its last one, a struct idx_error. Throws error if it fails.
 template <typename Function, typename... Arguments> void call(Function function, Arguments... arguments) {
     idx_error cause;
     if (function(arguments..., &cause) != IDX_OK) throw error(cause);
@@ -49,13 +49,14 @@ struct document {
 // that replaces its copy by that of refresh() closes the older view once nobody uses it any more.
 class index {
   public:
+    // Opens the index at a path.
     explicit index(const std::string &path) {
         idx_index *opened = nullptr;
         call(idx_open, &opened, path.c_str(), nullptr);
         handle_.reset(opened, idx_close);
     }
 
-    // The largest distance of look-ups.
+    // The largest distance that look-ups can have.
     unsigned k() const noexcept { return properties().k; }
 
     // What the index is, and how large. Its strings stay valid as long as this view.
@@ -65,7 +66,7 @@ class index {
         return properties;
     }
 
-    // The fingerprints within a distance, nearest first.
+    // All fingerprints within a distance of the query, nearest first.
     std::vector<idx_match> lookup(std::uint64_t query, unsigned distance) const {
         std::vector<idx_match> matches(16);
         std::size_t count = 0;
@@ -78,7 +79,7 @@ class index {
         return matches;
     }
 
-    // The documents of these fingerprints, of an index with text IDs.
+    // The documents of all fingerprints within a distance, nearest first. The index must have text IDs.
     std::vector<document> documents(std::uint64_t query, unsigned distance) const {
         idx_documents *opened = nullptr;
         call(idx_documents_open, &opened, get());
@@ -97,7 +98,7 @@ class index {
         return found;
     }
 
-    // A view of the current state of the index, or nothing if this view is of it.
+    // A view of the current state of the index, or nothing if this view has that state already.
     std::optional<index> refresh() const {
         idx_index *newer = nullptr;
         call(idx_refresh, get(), &newer);
@@ -114,6 +115,7 @@ class index {
 // Makes a new index. Without finish() nothing is left behind.
 class builder {
   public:
+    // Begins an index at a path for look-ups up to distance k. Only with `replace` may there be one already.
     explicit builder(const std::string &path, unsigned k = 3, bool replace = false) {
         idx_build_options options = IDX_BUILD_OPTIONS_INIT;
         idx_builder *opened = nullptr;
@@ -139,15 +141,17 @@ class builder {
     std::unique_ptr<idx_builder, closer<idx_builder_close>> handle_;
 };
 
-// Adds to an existing index; one writer at a time. What a call added is on disk when it returns.
+// Adds documents to an existing index; one writer at a time.
 class writer {
   public:
+    // Opens the index at a path for writing.
     explicit writer(const std::string &path) {
         idx_writer *opened = nullptr;
         call(idx_writer_open, &opened, path.c_str(), nullptr);
         handle_.reset(opened);
     }
 
+    // Adds a document, whose ID is copied. It is on disk when the call returns.
     void add(std::uint64_t fingerprint, std::string_view id) {
         idx_item item{fingerprint, 0, id.data(), id.size()};
         call(idx_writer_add, handle_.get(), &item, 1);

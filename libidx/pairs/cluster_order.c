@@ -82,8 +82,7 @@ enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct
 static void remove_all_documents(struct idxi_cluster_order *order) {
     if (has_spilled(order)) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};
-    order->total = 0;
-    order->count = order->next = order->ids_size = 0;
+    order->total = order->count = order->next = order->ids_size = 0;
 }
 
 enum idx_status idxi_cluster_order_read_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,

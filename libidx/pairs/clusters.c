@@ -264,7 +264,6 @@ static enum idx_status add_by_second(struct clustering *clustering, uint64_t num
 /* Makes stars of the pairs of numbers in clustering->pairs, in ascending order. The key of each is its smaller number.
  */
 static enum idx_status make_stars_of_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
-    uint32_t *roots = clustering->roots;
     struct idxi_reading reading;
     struct idxi_stream *pairs;
     bool found;
@@ -274,7 +273,7 @@ static enum idx_status make_stars_of_sorted_pairs(struct clustering *clustering,
     for (;;) {
         IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
         if (!found) return IDX_OK;
-        idxi_star_add_pair(roots, (uint32_t)reading.fingerprints[place], (uint32_t)reading.values[place]);
+        idxi_star_add_pair(clustering->roots, (uint32_t)reading.fingerprints[place], (uint32_t)reading.values[place]);
     }
 }
 
@@ -288,10 +287,9 @@ static enum idx_status reopen_sorter(struct idxi_sorter *sorter, const struct id
 /* Replaces the fingerprints of each pair in clustering->pairs by their numbers: first one of them, then the other one.
  * Unites the clusters of both numbers, or for stars adds them to clustering->pairs, which was emptied. */
 static enum idx_status number_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
-    const struct idxi_sorter_options *sorting = &clustering->sorting;
-    IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
+    IDXI_TRY(idxi_sorter_open(&clustering->others, &clustering->sorting, error));
     IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs, add_by_second, error));
-    IDXI_TRY(reopen_sorter(&clustering->pairs, sorting, error));
+    IDXI_TRY(reopen_sorter(&clustering->pairs, &clustering->sorting, error));
     IDXI_TRY(visit_sorted_pairs(clustering, &clustering->others, choose_visitor(clustering), error));
     idxi_sorter_close(&clustering->others);
     return IDX_OK;

@@ -153,7 +153,7 @@ enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_le
 void idxi_join_match_loaded(struct idxi_join_worker *worker, unsigned same_bits, const struct idxi_match_side *a,
                             const struct idxi_match_side *b);
 
-/* Returns the first `count` fingerprints of a worker's array, with the array after it as room to sort them. */
+/* Returns the first `count` fingerprints of a worker's array, with the array after it as scratch memory. */
 struct idxi_match_side idxi_join_get_array_side(const struct idxi_join_worker *worker, size_t array, size_t count);
 
 /* Finds the pairs of a leaf within the index or with the other one, part by part if it does not fit the arrays. Errors:

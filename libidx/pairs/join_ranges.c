@@ -56,7 +56,8 @@ struct idxi_range idxi_join_make_range(const struct idxi_join_worker *worker, si
 }
 
 struct idxi_match_side idxi_join_get_array_side(const struct idxi_join_worker *worker, size_t array, size_t count) {
-    return (struct idxi_match_side){.values = worker->arrays[array], .room = worker->arrays[array + 1], .count = count};
+    return (struct idxi_match_side){
+        .values = worker->arrays[array], .spare = worker->arrays[array + 1], .count = count};
 }
 
 /* Pairs that an earlier table or an earlier pass has found are left out. Groups that the arrays have no room to sort

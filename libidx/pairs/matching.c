@@ -116,12 +116,12 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
     for (size_t i = 0; i < parts->count; i++) parts->masks[i] = idxi_keep_highest_bits(parts->masks[i], max_bits);
 }
 
-/* Copies a side to its `room`, sorted by `mask`, and returns the copy. That has no memory of its own to be sorted
+/* Copies a side to its `spare`, sorted by `mask`, and returns the copy. That has no memory of its own to be sorted
  * again. */
 static struct idxi_match_side copy_sorted(struct idxi_matching *matching, const struct idxi_match_side *side,
                                           uint64_t mask) {
-    idxi_sort_by_mask(matching->balls.way, side->values, side->count, mask, side->room, matching->counts);
-    return (struct idxi_match_side){.values = side->room, .room = side->room, .count = side->count};
+    idxi_sort_by_mask(matching->balls.way, side->values, side->count, mask, side->spare, matching->counts);
+    return (struct idxi_match_side){.values = side->spare, .spare = side->spare, .count = side->count};
 }
 
 void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_side *a, const struct idxi_match_side *b,

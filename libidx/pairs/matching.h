@@ -14,7 +14,7 @@ struct idxi_matching {
 /* The fingerprints of one side, which are not changed, and memory to sort a copy of them. */
 struct idxi_match_side {
     const uint64_t *values; /* the fingerprints */
-    uint64_t *room;         /* for `count` fingerprints; overwritten */
+    uint64_t *spare;        /* for `count` fingerprints; overwritten */
     size_t count;
 };
 

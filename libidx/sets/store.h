@@ -18,7 +18,7 @@ struct idxi_set_store {
     uint64_t stored; /* members in all; those that are not in the file are in memory */
 
     uint64_t *hashes;                       /* the members in memory, mixed (idxi_mix) */
-    size_t used, hash_capacity, max_hashes; /* how many these are, for how many is room, and how many may be */
+    size_t used, hash_capacity, max_hashes; /* how many these are, for how many there is room, how many may be */
     int file;                               /* below 0: all members are in memory */
     uint64_t written, max_written;          /* members that the file has, and has had at most */
     int folder;                             /* for the temporary file; below 0 until it is needed */
