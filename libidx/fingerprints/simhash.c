@@ -179,9 +179,8 @@ enum { FRACTION_DIGITS = 4, MAX_WHOLE = 1000000, WHOLE_DIGITS = 7 };
  * behind the last one, and returns how many were read. */
 static size_t read_digits(const char *text, size_t length, size_t *next, size_t max_digits, int64_t *value) {
     size_t first = *next;
-    for (; *next < length && *next - first < max_digits && text[*next] >= '0' && text[*next] <= '9'; ++*next) {
+    for (; *next < length && *next - first < max_digits && text[*next] >= '0' && text[*next] <= '9'; ++*next)
         *value = *value * 10 + (text[*next] - '0');
-    }
     return *next - first;
 }
 
