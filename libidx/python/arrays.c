@@ -12,7 +12,8 @@ void array_release(struct array *array) {
     *array = (struct array){.items = NULL};
 }
 
-/* Calls a function of libidx._numbers with an object and what it is, for messages. */
+/* Calls a function of libidx._numbers with an object and `what`, which messages call it. Returns what it returns, for
+ * the caller to release, or NULL with the exception set that it raised. */
 static PyObject *call_numbers(const char *function, PyObject *object, const char *what) {
     return call_python("libidx._numbers", function, "(Os)", object, what);
 }
@@ -31,9 +32,9 @@ bool check_unmasked(PyObject *object, const char *what) {
 
 /* ---- Numbers ---- */
 
-/* Returns whether the items of a buffer are native 64-bit integers. */
+/* Returns whether the items of a buffer are 64-bit integers in the byte order of the machine; `view` has its format. */
 static bool has_integers(const Py_buffer *view) {
-    const char *format = view->format == NULL ? "B" : view->format;
+    const char *format = view->format == NULL ? "B" : view->format; /* NULL stands for unsigned bytes */
     if (*format == '@' || *format == '=' || *format == '<') format++;
     return strlen(format) == 1 && strchr("QqLlNn", *format) != NULL && view->itemsize == 8;
 }
@@ -51,9 +52,9 @@ bool is_number(PyObject *object) {
     return is_scalar;
 }
 
-/* Sets *number to that of a buffer without dimensions, such as a scalar of NumPy. Returns false, without an exception,
- * if the object is no such buffer of a 64-bit integer. */
-static bool take_scalar(PyObject *object, uint64_t *number) {
+/* Sets *number to the 64-bit integer that is the only item of a buffer without dimensions, such as a scalar of NumPy.
+ * Returns false, without an exception, if the object is anything else. */
+static bool read_scalar(PyObject *object, uint64_t *number) {
     Py_buffer view;
     if (!PyObject_CheckBuffer(object) || PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
         PyErr_Clear();
@@ -65,29 +66,29 @@ static bool take_scalar(PyObject *object, uint64_t *number) {
     return is_integer;
 }
 
-bool number_take(PyObject *object, const char *what, uint64_t *number) {
+bool parse_number(PyObject *object, const char *what, uint64_t *number) {
     if (!PyLong_Check(object)) {
         if (!check_unmasked(object, what)) return false;
-        if (take_scalar(object, number)) return true;
+        if (read_scalar(object, number)) return true;
     }
-    /* First what the object gives as an int; if that fails or is out of range, what Python code makes of it. Without an
-     * exception, UINT64_MAX is a number like others. */
+    /* The first attempt is the object as an int. If that fails or is out of range, the second one is what Python code
+     * makes of the object. UINT64_MAX means failure only if an exception is set. */
     PyObject *candidate = PyNumber_Index(object);
-    for (int i = 0; i < 2; i++) {
+    for (int attempt = 0; attempt < 2; attempt++) {
         *number = candidate == NULL ? UINT64_MAX : PyLong_AsUnsignedLongLong(candidate);
         Py_XDECREF(candidate);
         if (*number != UINT64_MAX || !PyErr_Occurred()) return true;
-        if (i > 0) break;
+        if (attempt > 0) break;
         PyErr_Clear();
-        candidate = call_numbers("take_number", object, what); /* which knows more, or says what is wrong */
+        candidate = call_numbers("take_number", object, what); /* which accepts more, or says what is wrong */
     }
     return false;
 }
 
 /* ---- Arrow ---- */
 
-/* This is the format_check of numbers. Formats of strings and binaries are u, U, vu and so on, but not ttu or tDu,
- * which are times. */
+/* This is the format_check of numbers: accepts uint64 and int64. Formats that end with u, U, z or Z are strings or
+ * binaries, for which another message is better; those that begin with t, such as ttu and tDu, are times. */
 static bool check_format(const char *what, const char *format) {
     if (strcmp(format, "L") == 0 || strcmp(format, "l") == 0) return true;
     if (*format != 't' && *format != '\0' && strchr("uUzZ", format[strlen(format) - 1]) != NULL) {
@@ -97,7 +98,8 @@ static bool check_format(const char *what, const char *format) {
     return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", what, format);
 }
 
-/* Makes one array of the items of all chunks: a copy, unless there is a single chunk, which is aligned. */
+/* Sets items and count of the array to those of all its chunks, one after the other: a copy, array->owned, unless there
+ * is a single chunk, and its items are aligned. Returns false with MemoryError set if memory runs out. */
 static bool join_chunks(struct array *array) {
     const struct chunks *chunks = &array->chunks;
     for (size_t i = 0; i < chunks->count; i++) array->count += (size_t)chunks->arrays[i].length;
@@ -121,9 +123,9 @@ static bool join_chunks(struct array *array) {
 
 /* ---- The whole ---- */
 
-/* Takes the items of a buffer. Returns false without an exception if they can't be used as they are: if they are no
- * contiguous, aligned 64-bit integers in one dimension. */
-static bool take_buffer(PyObject *object, struct array *array) {
+/* Sets items and count of the array to those of an object's buffer, and holds the buffer in array->view. Returns false,
+ * without an exception and with nothing held, if these are no contiguous, aligned 64-bit integers in one dimension. */
+static bool hold_buffer(PyObject *object, struct array *array) {
     Py_buffer *view = &array->view;
     if (PyObject_GetBuffer(object, view, PyBUF_FULL_RO) < 0) {
         *view = (Py_buffer){.obj = NULL};
@@ -132,32 +134,32 @@ static bool take_buffer(PyObject *object, struct array *array) {
     }
     array->items = view->buf;
     array->count = (size_t)view->len / sizeof *array->items;
-    if (has_integers(view) && view->ndim == 1 &&
-        (array->count == 0 || (uintptr_t)view->buf % sizeof *array->items == 0) && PyBuffer_IsContiguous(view, 'C'))
-        return true;
-    PyBuffer_Release(view);
+    bool is_aligned = array->count == 0 || (uintptr_t)view->buf % sizeof *array->items == 0;
+    if (has_integers(view) && view->ndim == 1 && is_aligned && PyBuffer_IsContiguous(view, 'C')) return true;
+    PyBuffer_Release(view); /* which also sets view->obj to NULL */
     return false;
 }
 
-/* Does what array_take does, but if it fails, the array may hold something, which the caller releases. */
-static bool take_array(PyObject *object, const char *what, struct array *array) {
+/* Does what parse_array does for an array that is {0}. If it fails, the array may hold something, which the caller
+ * releases. */
+static bool fill_array(PyObject *object, const char *what, struct array *array) {
     bool found = false;
     if (PyObject_CheckBuffer(object)) {
         if (!check_unmasked(object, what)) return false;
-        if (take_buffer(object, array)) return true;
+        if (hold_buffer(object, array)) return true;
     } else if (!PyList_Check(object) && !PyTuple_Check(object)) {
-        if (!chunks_take(object, what, check_format, &array->chunks, &found)) return false;
+        if (!import_chunks(object, what, check_format, &array->chunks, &found)) return false;
         if (found) return join_chunks(array);
     }
     PyObject *converted = call_numbers("take_numbers", object, what);
-    bool ok = converted != NULL && (take_buffer(converted, array) || refuse(PyExc_TypeError, "%s: no numbers", what));
+    bool ok = converted != NULL && (hold_buffer(converted, array) || refuse(PyExc_TypeError, "%s: no numbers", what));
     Py_XDECREF(converted); /* the view holds it */
     return ok;
 }
 
-bool array_take(PyObject *object, const char *what, struct array *array) {
+bool parse_array(PyObject *object, const char *what, struct array *array) {
     *array = (struct array){.items = NULL};
-    if (take_array(object, what, array)) return true;
+    if (fill_array(object, what, array)) return true;
     array_release(array);
     return false;
 }

@@ -29,20 +29,21 @@ struct ArrowArrayStream {
     void *private_data;
 };
 
-/* The arrays of a column that came in. It starts as {0}. */
+/* The Arrow arrays, one after the other, that make up a column. It starts as {0}. */
 struct chunks {
     struct ArrowArray *arrays;
     size_t count;
-    char format[4]; /* of all of them */
+    char format[4]; /* the Arrow format of all of them, and a NUL byte */
 };
 
 /* Checks the format of a column: returns false with an exception set. `what` is for messages: "fingerprints". */
 typedef bool (*format_check)(const char *what, const char *format);
 
-/* Takes what an object gives by __arrow_c_array__, or else by __arrow_c_stream__, without nulls. *found is false if the
- * object has neither, or lacks a package for them. Returns false with an exception set. The caller releases the chunks
- * in any case. */
-bool chunks_take(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *found);
+/* Moves the arrays that an object exports by __arrow_c_array__, or else by __arrow_c_stream__, into *chunks, which is
+ * {0}. Sets *found to whether the object has one of these methods and the package that it needs; without, *chunks stays
+ * {0}, which is no failure. Returns false with an exception set if exporting fails, `check` refuses the format, or an
+ * item is null. The caller releases the chunks in any case. `what` is for messages: "fingerprints". */
+bool import_chunks(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *found);
 
 /* Releases the arrays of a column, and leaves it without any. */
 void chunks_release(struct chunks *chunks);

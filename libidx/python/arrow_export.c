@@ -1,4 +1,4 @@
-/* arrow_export.c: gives columns as an Arrow stream of one array of rows, which shares their memory. */
+/* arrow_export.c: exports columns as an Arrow stream of one array of rows, which shares their memory. */
 #include "libidx/python/results.h"
 
 #include <errno.h>
@@ -11,23 +11,23 @@
 
 /* A column of the rows. */
 struct column_source {
-    char *name;
-    char format[2];
-    Py_buffer views[2]; /* of its items; or of a text's offsets, and bytes */
+    char *name;         /* of malloc */
+    char format[2];     /* Arrow's letter, and a NUL byte */
+    Py_buffer views[2]; /* of the items, and nothing; or for texts, of the offsets, and of the bytes */
 };
 
-/* What the stream of rows has: it is freed with the stream, or by core_arrow_stream if that fails. */
+/* The private data of the stream of rows, which is freed with the stream, or by core_arrow_stream if that fails. */
 struct export {
     int64_t rows;
-    size_t count;
+    size_t source_count;
     struct column_source sources[MAX_ROW_COLUMNS];
-    bool given; /* The stream has given its only array, which has the views now. */
+    bool exported; /* The stream has returned its only array, which holds the views now. */
 };
 
 /* ---- The schema ---- */
 
-/* The `release` of the schema of the rows, and of its children. The consumer calls it, or get_schema if that
- * fails. */
+/* This is the `release` of the schema of the rows, and of each of its children. The consumer calls it, or get_schema if
+ * that fails. The consumer may have moved children away, whose `release` is NULL then. */
 static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++) {
         if (schema->children[i]->release != NULL) schema->children[i]->release(schema->children[i]);
@@ -38,7 +38,8 @@ static void release_schema(struct ArrowSchema *schema) {
     schema->release = NULL;
 }
 
-/* Makes the schema of a column, or returns NULL if memory runs out. Its name and format outlive the stream. */
+/* Makes the schema of a column, for the parent's release_schema to free, or returns NULL if memory runs out. Its format
+ * and name are copied to one block of memory, private_data, since the schema may outlive the stream. */
 static struct ArrowSchema *make_child_schema(const struct column_source *source) {
     struct ArrowSchema *child = malloc(sizeof *child);
     char *format = malloc(sizeof source->format + strlen(source->name) + 1);
@@ -53,15 +54,17 @@ static struct ArrowSchema *make_child_schema(const struct column_source *source)
     return child;
 }
 
-/* Is the get_schema of the stream: sets *schema to a struct with a child for each column. Returns 0, or ENOMEM. */
+/* This is the get_schema of the stream: sets *schema to Arrow's type struct (+s), with a child for each column. Returns
+ * 0, or ENOMEM. */
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema) {
     const struct export *export = stream->private_data;
     *schema = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
     schema->children = calloc(MAX_ROW_COLUMNS, sizeof *schema->children);
     bool ok = schema->children != NULL;
-    for (size_t i = 0; i < export->count && ok; i++) {
-        ok = (schema->children[i] = make_child_schema(&export->sources[i])) != NULL;
-        schema->n_children += ok;
+    for (size_t i = 0; i < export->source_count && ok; i++) {
+        schema->children[i] = make_child_schema(&export->sources[i]);
+        ok = schema->children[i] != NULL;
+        if (ok) schema->n_children++;
     }
     if (!ok) release_schema(schema);
     return ok ? 0 : ENOMEM;
@@ -69,13 +72,14 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schem
 
 /* ---- The array ---- */
 
-/* What an array of a column holds. */
+/* The private data of the array of a column. */
 struct column_memory {
     Py_buffer views[2];
     const void *buffers[3];
 };
 
-/* Releases buffers of Python, from any thread. Once Python has ended, its memory is left to the process's end. */
+/* Releases two buffers of Python, on any thread, with or without the GIL. Once Python has ended, does nothing: the
+ * memory stays until the process ends. */
 static void release_views(Py_buffer *views) {
     if (!Py_IsInitialized()) return;
     PyGILState_STATE state = PyGILState_Ensure();
@@ -83,7 +87,7 @@ static void release_views(Py_buffer *views) {
     PyGILState_Release(state);
 }
 
-/* The `release` of the array of a column. It may outlive the stream, and runs with or without the GIL. */
+/* This is the `release` of the array of a column, which may outlive the stream. Called with or without the GIL. */
 static void release_column(struct ArrowArray *array) {
     struct column_memory *column_memory = array->private_data;
     release_views(column_memory->views);
@@ -91,7 +95,8 @@ static void release_column(struct ArrowArray *array) {
     array->release = NULL;
 }
 
-/* The `release` of the array of the rows. The consumer may have moved children away, whose `release` is NULL then. */
+/* This is the `release` of the array of the rows. The consumer may have moved children away, whose `release` is NULL
+ * then. */
 static void release_array(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_children; i++) {
         if (array->children[i]->release != NULL) array->children[i]->release(array->children[i]);
@@ -102,7 +107,8 @@ static void release_array(struct ArrowArray *array) {
     array->release = NULL;
 }
 
-/* Makes the array of a column, which takes over the views, or returns NULL if memory runs out. */
+/* Makes the array of a column of `rows` items, and moves the views of the source to it. Returns NULL if memory runs
+ * out; then the source keeps its views. */
 static struct ArrowArray *make_child_array(struct column_source *source, int64_t rows) {
     struct ArrowArray *child = malloc(sizeof *child);
     struct column_memory *column_memory = malloc(sizeof *column_memory);
@@ -116,27 +122,28 @@ static struct ArrowArray *make_child_array(struct column_source *source, int64_t
     *column_memory->buffers = NULL; /* Nothing is null. */
     for (size_t i = 0; i < 2; i++) column_memory->buffers[i + 1] = column_memory->views[i].buf;
     *child = (struct ArrowArray){.length = rows,
-                                 .n_buffers = column_memory->views[1].obj != NULL ? 3 : 2,
+                                 .n_buffers = column_memory->views[1].obj != NULL ? 3 : 2, /* 3 for texts */
                                  .buffers = column_memory->buffers,
                                  .release = release_column,
                                  .private_data = column_memory};
     return child;
 }
 
-/* Is the get_next of the stream: all rows are in its first array, and the next one is the end of the stream. Returns 0,
- * or ENOMEM. */
+/* This is the get_next of the stream. The first array has all rows; the next one, without `release`, is the end of the
+ * stream. Returns 0, or ENOMEM. */
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     struct export *export = stream->private_data;
     *array = (struct ArrowArray){.length = export->rows, .n_buffers = 1};
-    if (export->given) return 0;
-    export->given = true;
+    if (export->exported) return 0;
+    export->exported = true;
     array->release = release_array;
     array->buffers = calloc(1, sizeof *array->buffers);
     array->children = calloc(MAX_ROW_COLUMNS, sizeof *array->children);
     bool ok = array->buffers != NULL && array->children != NULL;
-    for (size_t i = 0; i < export->count && ok; i++) {
-        ok = (array->children[i] = make_child_array(&export->sources[i], export->rows)) != NULL;
-        array->n_children += ok;
+    for (size_t i = 0; i < export->source_count && ok; i++) {
+        array->children[i] = make_child_array(&export->sources[i], export->rows);
+        ok = array->children[i] != NULL;
+        if (ok) array->n_children++;
     }
     if (!ok) release_array(array);
     return ok ? 0 : ENOMEM;
@@ -144,56 +151,61 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
 
 /* ---- The stream ---- */
 
-/* Is the get_last_error of the stream: only allocating memory can fail. */
+/* This is the get_last_error of the stream: only allocating memory can fail. */
 static const char *get_last_error(struct ArrowArrayStream *stream) { return "out of memory"; }
 
-/* Frees what the stream has, and releases the buffers that it has not given away. */
+/* Frees the private data of the stream, and releases the views that no array holds. */
 static void free_export(struct export *export) {
-    for (size_t i = 0; i < export->count; i++) {
+    for (size_t i = 0; i < export->source_count; i++) {
         release_views(export->sources[i].views);
         free(export->sources[i].name);
     }
     free(export);
 }
 
-/* Is the `release` of the stream. */
+/* This is the `release` of the stream. */
 static void release_stream(struct ArrowArrayStream *stream) {
     free_export(stream->private_data);
     stream->release = NULL;
 }
 
-/* Is the destructor of the capsule: frees the stream, and releases it unless a consumer has moved it away. */
+/* This is the destructor of the capsule: releases the stream, unless a consumer has released it or moved it away, and
+ * frees its structure. */
 static void free_stream(PyObject *capsule) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (stream->release != NULL) stream->release(stream);
     free(stream);
 }
 
-/* Adds a column: (name, format, items), or for texts (name, format, offsets, bytes), whose format is U or Z. The export
- * holds the buffers from then on. */
+/* Adds a column to an export with less than MAX_ROW_COLUMNS: a tuple (name, format, items), or for texts (name, format,
+ * offsets, bytes), whose format is U or Z. The export holds the buffers from then on. Returns false with an exception
+ * set on failure. */
 static bool add_column_source(struct export *export, PyObject *column) {
-    struct column_source *source = &export->sources[export->count];
+    struct column_source *source = &export->sources[export->source_count];
     const char *name, *format;
     if (!PyArg_ParseTuple(column, "ssy*|y*", &name, &format, &source->views[0], &source->views[1])) return false;
-    export->count++;
+    export->source_count++;
     source->format[0] = *format;
     source->name = strdup(name);
     return source->name != NULL || refuse_memory();
 }
 
-/* Takes (rows, columns), a tuple of up to MAX_ROW_COLUMNS as add_column_source takes them. Returns a capsule. */
+/* Takes (rows, columns), a tuple of up to MAX_ROW_COLUMNS tuples as add_column_source has them, each of `rows` items.
+ * Returns a capsule, as __arrow_c_stream__ does. */
 PyObject *core_arrow_stream(PyObject *module, PyObject *arguments) {
     struct ArrowArrayStream *stream = malloc(sizeof *stream);
     struct export *export = calloc(1, sizeof *export);
     PyObject *columns, *capsule = NULL;
     Py_ssize_t rows;
-    bool ok = stream != NULL && export != NULL ? PyArg_ParseTuple(arguments, "nO!", &rows, &PyTuple_Type, &columns)
-                                               : refuse_memory();
+    bool ok = (stream != NULL && export != NULL) || refuse_memory();
+    ok = ok && PyArg_ParseTuple(arguments, "nO!", &rows, &PyTuple_Type, &columns);
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(columns) && i < MAX_ROW_COLUMNS; i++)
         ok = add_column_source(export, PyTuple_GetItem(columns, i));
     if (ok) {
         export->rows = rows;
-        *stream = (struct ArrowArrayStream){get_schema, get_next, get_last_error, release_stream, export};
+        *stream = (struct ArrowArrayStream){.get_schema = get_schema, .get_next = get_next, .private_data = export};
+        stream->get_last_error = get_last_error;
+        stream->release = release_stream;
         capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);
     }
     if (capsule != NULL) return capsule;

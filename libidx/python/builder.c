@@ -8,7 +8,7 @@
 struct builder_object {
     struct handle handle; /* of a struct idx_builder */
     enum idx_id_type id_type;
-    uint64_t added; /* documents so far, also the number of the next one if it comes without an ID */
+    uint64_t added_count; /* of documents; also the ID of the next one if integer IDs are not given */
 };
 
 PyObject *summary_new(const struct idx_build_summary *summary) {
@@ -22,7 +22,7 @@ PyObject *summary_new(const struct idx_build_summary *summary) {
 
 /* ---- Opening ---- */
 
-/* Closes the builder, discarding an unpublished build. */
+/* Closes a builder, as struct handle_kind has it, which discards an unpublished build. */
 static void close_builder(PyObject *self, void *builder) { idx_builder_close(builder); }
 
 /* Takes (path, bits, k, scheme, block_size, id_type, recipe, replace, max_bytes, by_id, sketch, threshold, call), and
@@ -36,9 +36,9 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
     int id_type, replace, by_id;
     long long threshold;
     struct natural max_bytes = {"max_bytes_per_fingerprint", UINT_MAX, 0};
-    if (!PyArg_ParseTuple(arguments, "O&IIsIizpO&pILO&", path_take, &path, &options.bits, &options.k, &options.scheme,
-                          &options.block_size, &id_type, &options.recipe, &replace, natural_take, &max_bytes, &by_id,
-                          &options.sketch, &threshold, call_take, &opening))
+    if (!PyArg_ParseTuple(arguments, "O&IIsIizpO&pILO&", parse_path, &path, &options.bits, &options.k, &options.scheme,
+                          &options.block_size, &id_type, &options.recipe, &replace, parse_natural, &max_bytes, &by_id,
+                          &options.sketch, &threshold, parse_call, &opening))
         return NULL;
     struct builder_object *object = handle_new(type, &kind, &opening);
     bool ok = object != NULL && check_range("id_type", id_type, 0, 2);
@@ -54,13 +54,13 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
         ok = call_begin(call) && call_end(call, idx_builder_open(&builder, path.text, &options, &call->error));
     }
     Py_DECREF(path.bytes);
-    return object == NULL ? NULL : handle_opened(object, builder, ok);
+    return object == NULL ? NULL : handle_set_opened(object, builder, ok);
 }
 
 /* ---- Adding ---- */
 
-/* Adds items up to the first one that fails. If the index has integer IDs and the items have none, continues the
- * numbers of object->added. Called without the GIL. */
+/* Adds items up to the first one that fails. If the index has integer IDs and the items have none, their IDs are the
+ * next numbers from object->added_count on. Called without the GIL. */
 static enum idx_status add_items(struct builder_object *object, const struct items *items) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < items->count && status == IDX_OK; i++) {
@@ -69,8 +69,8 @@ static enum idx_status add_items(struct builder_object *object, const struct ite
             item.id = items->texts.items[i];
             item.id_length = items->texts.lengths[i];
         } else {
-            item.number = items->numbers.items == NULL ? object->added : items->numbers.items[i];
-            object->added++;
+            item.number = items->numbers.items == NULL ? object->added_count : items->numbers.items[i];
+            object->added_count++;
         }
         status = idx_builder_add(object->handle.opened, &item, &object->handle.call.error);
     }
@@ -83,43 +83,44 @@ static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     PyObject *fingerprints, *ids;
     struct items items;
     if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
-        !items_take(fingerprints, ids, object->id_type, true, &items))
+        !parse_items(fingerprints, ids, object->id_type, true, &items))
         return NULL;
     bool ok = handle_begin(object) && handle_end(object, add_items(object, &items));
     items_release(&items);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Adds texts up to the first one that fails, numbered as by add_items. Called without the GIL. */
+/* Adds texts, each an item with the ID and a set, up to the first one that fails. If integer IDs are not given, sets
+ * the numbers of the items as add_items does. Called without the GIL. */
 static enum idx_status add_texts(struct builder_object *object, const struct sets *sets, struct idx_item *items) {
     enum idx_status status = IDX_OK;
     bool must_number = object->id_type == IDX_ID_U64 && sets->items.numbers.items == NULL;
     for (size_t i = 0; i < sets->counts.count && status == IDX_OK; i++) {
-        if (must_number) items[i].number = object->added;
+        if (must_number) items[i].number = object->added_count;
         status = idx_builder_add_text(object->handle.opened, &items[i], &sets->list[i], &object->handle.call.error);
-        object->added++;
+        object->added_count++;
     }
     return status;
 }
 
-/* Takes (hashes, counts, ids), and adds texts by their sets. */
+/* Takes (hashes, counts, ids), the sets of texts (resembling.h), and adds these texts. */
 static PyObject *builder_add_texts(PyObject *self, PyObject *arguments) {
     struct builder_object *object = (struct builder_object *)self;
     struct sets sets;
-    if (!sets_take_texts(arguments, object->id_type, true, &sets)) return NULL;
+    if (!parse_sets_with_ids(arguments, object->id_type, true, &sets)) return NULL;
     struct idx_item *items = items_make_list(&sets.items);
     bool ok = items != NULL && handle_begin(object) && handle_end(object, add_texts(object, &sets, items));
     sets_release(&sets);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Publishes the index and closes the builder, also if that fails. Returns a summary. */
+/* Publishes the index, and closes the builder, even if that fails. Returns the tuple of summary_new. */
 static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     struct handle *handle = (struct handle *)self;
     struct idx_build_summary summary;
     if (!handle_begin(handle)) return NULL;
     bool ok = handle_end(handle, idx_builder_finish(handle->opened, &summary, &handle->call.error));
-    handle_shut(handle);
+    handle_close_opened(handle);
     return ok ? summary_new(&summary) : NULL;
 }
 

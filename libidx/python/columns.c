@@ -12,8 +12,9 @@ void columns_begin(struct columns *columns, const char *kinds) {
     for (size_t i = 0; kinds[i] != '\0'; i++) columns->list[i].kind = kinds[i];
 }
 
-/* Makes room for `more` items in a column. Returns false if memory runs out. A column has one byte more than its items,
- * since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, sums and products here do not overflow. */
+/* Makes the capacity of a column enough for `more` items. Returns false if memory runs out. A column has one byte more
+ * than its items, since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, no sum or product here
+ * overflows. */
 static bool reserve_items(struct column *column, size_t more) {
     if (column->items != NULL && column->capacity - column->count >= more) return true;
     if (more > SIZE_MAX / 32 - column->count) return false;
@@ -26,8 +27,8 @@ static bool reserve_items(struct column *column, size_t more) {
     return true;
 }
 
-void *columns_add(struct columns *columns, size_t number, size_t more) {
-    struct column *column = &columns->list[number];
+void *columns_add(struct columns *columns, size_t column_number, size_t more) {
+    struct column *column = &columns->list[column_number];
     if (!reserve_items(column, more)) {
         columns->failed = true;
         return NULL;
@@ -44,8 +45,9 @@ bool columns_make(struct columns *columns, const char *kinds, size_t count) {
     return !columns->failed;
 }
 
-void columns_adopt(struct columns *columns, size_t column, void *items, size_t count) {
-    columns->list[column] = (struct column){columns->list[column].kind, items, count, count};
+void columns_adopt(struct columns *columns, size_t column_number, void *items, size_t count) {
+    columns->list[column_number].items = items;
+    columns->list[column_number].count = columns->list[column_number].capacity = count;
 }
 
 /* ---- Buffers ---- */
@@ -58,9 +60,10 @@ struct column_object {
 };
 
 static PyTypeObject *column_type;
-static PyObject *numpy_asarray, *results; /* NULL until they are needed */
+static PyObject *numpy_asarray, *results; /* NULL until they are needed; `results` is the module libidx._results */
 
-/* Is the bf_getbuffer of a column: gives its memory, which it keeps, without a copy. */
+/* This is the bf_getbuffer of a column object: exports its memory without a copy. Returns -1 with BufferError set if a
+ * writable buffer of a read-only column is asked for. */
 static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     struct column_object *object = (struct column_object *)self;
     if (object->readonly && (flags & PyBUF_WRITABLE) != 0) {
@@ -80,7 +83,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     return 0;
 }
 
-/* Is the tp_dealloc of a column: frees its memory. */
+/* This is the tp_dealloc of a column object: frees its memory. */
 static void free_column(PyObject *self) {
     free(((struct column_object *)self)->items);
     object_free(self);
@@ -93,9 +96,8 @@ static char get_format_letter(char kind) {
     return kind == 'q' ? 'l' : 'L';
 }
 
-/* Makes an object whose buffer is a column. It takes over the memory of the column, without the room that it does not
- * need.
- */
+/* Makes an object whose buffer is a column. It owns the memory of the column then, cut to its items, and column->items
+ * is NULL. Returns NULL with an exception set if memory runs out; then the column keeps its memory. */
 static PyObject *make_column_object(struct column *column, bool readonly) {
     struct column_object *object = PyObject_New(struct column_object, column_type);
     if (object == NULL) return NULL;
@@ -111,7 +113,8 @@ static PyObject *make_column_object(struct column *column, bool readonly) {
     return (PyObject *)object;
 }
 
-/* Sets *object to `name` of a module, or to the module if `name` is NULL, unless *object is set already. */
+/* Sets *object to the attribute `name` of a module, or to the module if `name` is NULL, unless *object is set already.
+ * Returns false with an exception set if that fails. */
 static bool import_once(PyObject **object, const char *module, const char *name) {
     if (*object != NULL) return true;
     PyObject *imported = PyImport_ImportModule(module);
@@ -120,8 +123,9 @@ static bool import_once(PyObject **object, const char *module, const char *name)
     return *object != NULL;
 }
 
-/* Returns an object that takes over a column's memory, or None if there is no such column. This is a NumPy array, or if
- * `readonly`, a buffer, so that NumPy is imported only once somebody asks for an array. */
+/* Returns an object that owns a column's memory from then on: a NumPy array; or if `readonly`, a column object, so that
+ * NumPy is imported only once somebody asks for an array. Returns None for a column without memory, and NULL with an
+ * exception set on failure. */
 static PyObject *convert_column(struct column *column, bool readonly) {
     if (column->items == NULL) Py_RETURN_NONE;
     PyObject *object =
@@ -132,8 +136,8 @@ static PyObject *convert_column(struct column *column, bool readonly) {
     return array;
 }
 
-/* Ends a call: returns a tuple of what convert_column makes of each column, or NULL with an exception set. `ok` is
- * false if the call failed, which has set one. Frees the memory that the objects have not taken over. */
+/* Returns a tuple of what convert_column makes of each column, or NULL with an exception set. `ok` is false if the call
+ * that filled the columns has failed, which has set one. Frees the memory that no object owns then. */
 static PyObject *convert_columns(struct columns *columns, bool ok, bool readonly) {
     size_t count = 0;
     while (count < MAX_COLUMNS && columns->list[count].kind != 0) count++;

@@ -3,26 +3,27 @@
 
 #include <string.h>
 
-/* Takes (fingerprints, shards). Returns the shard of each, int64[n], so that a job's driver and workers agree on it. */
+/* Takes (fingerprints, shards), how many shards there are. Returns the number of each fingerprint's shard, int64[n], by
+ * idx_shard, so that the driver and the workers of a job agree on it. */
 static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     PyObject *fingerprints;
-    struct natural shards = {"shards", UINT64_MAX, 0};
+    struct natural shard_count = {"shards", UINT64_MAX, 0};
     struct array array;
-    if (!PyArg_ParseTuple(arguments, "OO&", &fingerprints, natural_take, &shards) ||
-        !array_take(fingerprints, "fingerprints", &array))
+    if (!PyArg_ParseTuple(arguments, "OO&", &fingerprints, parse_natural, &shard_count) ||
+        !parse_array(fingerprints, "fingerprints", &array))
         return NULL;
     struct columns columns;
     bool ok = columns_make(&columns, "q", array.count);
     for (size_t i = 0; i < array.count && ok; i++)
-        ((int64_t *)columns.list[0].items)[i] = (int64_t)idx_shard(array.items[i], shards.value);
+        ((int64_t *)columns.list[0].items)[i] = (int64_t)idx_shard(array.items[i], shard_count.value);
     array_release(&array);
     return columns_end_first(&columns, ok);
 }
 
-/* Takes (fingerprints), in any form. Returns a copy of them, uint64[n]. */
+/* Takes (fingerprints), in any form that parse_array reads. Returns a copy of them, uint64[n]. */
 static PyObject *core_numbers(PyObject *module, PyObject *fingerprints) {
     struct array array;
-    if (!array_take(fingerprints, "fingerprints", &array)) return NULL;
+    if (!parse_array(fingerprints, "fingerprints", &array)) return NULL;
     struct columns columns;
     bool ok = columns_make(&columns, "Q", array.count);
     if (array.count > 0 && ok) memcpy(columns.list[0].items, array.items, array.count * sizeof *array.items);
@@ -33,7 +34,7 @@ static PyObject *core_numbers(PyObject *module, PyObject *fingerprints) {
 /* Takes (texts). Returns how many bytes each has in UTF-8, int64[n]. */
 static PyObject *core_lengths(PyObject *module, PyObject *texts_arg) {
     struct strings texts;
-    if (!strings_take(texts_arg, "texts", &texts)) return NULL;
+    if (!parse_strings(texts_arg, "texts", &texts)) return NULL;
     struct columns columns;
     bool ok = columns_make(&columns, "q", texts.count);
     for (size_t i = 0; i < texts.count && ok; i++) ((int64_t *)columns.list[0].items)[i] = (int64_t)texts.lengths[i];
@@ -50,7 +51,7 @@ static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
     return PyLong_FromUnsignedLong(properties.max_k);
 }
 
-/* Takes (recipe, recipe). Returns whether fingerprints of both can be compared. */
+/* Takes (recipe, recipe). Returns whether fingerprints that they make can be compared with each other. */
 static PyObject *core_recipes_match(PyObject *module, PyObject *arguments) {
     const char *a, *b;
     return PyArg_ParseTuple(arguments, "ss", &a, &b) ? PyBool_FromLong(idx_recipe_matches(a, b, NULL)) : NULL;

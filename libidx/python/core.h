@@ -11,24 +11,26 @@
 struct view {
     struct idx_index *index;
     size_t holders;
-    unsigned k;             /* of the index */
-    unsigned most_distance; /* the largest distance of look-ups: k, or what the index was unpacked for */
+    unsigned k;            /* of the index */
+    unsigned max_distance; /* the largest distance of look-ups: k, or what the index was unpacked for */
     unsigned bits;
     enum idx_id_type id_type;
     bool has_sets; /* of texts, which look-ups take in place of fingerprints */
 };
 
-/* Holds the view of an Index until view_release. Returns NULL with an exception set if it is closed, or no Index. */
+/* Returns the view of an Index, which stays open until the caller passes it to view_release. Returns NULL with an
+ * exception set if the object is closed, or is no Index. */
 struct view *view_hold(PyObject *index);
 
-/* Lets go of a view, which may be NULL, and closes its index if nobody else holds the view. The GIL is released for
- * closing. */
+/* Ends one hold of a view, which may be NULL. The last one closes the index, for which it releases the GIL, and frees
+ * the view. */
 void view_release(struct view *view);
 
-/* Read the distance that an argument asks for; NULL or None stands for the index's k. distance_take raises if the index
- * answers no look-ups of that distance, and any_distance_take leaves that to the library. */
-bool distance_take(PyObject *argument, const struct view *view, unsigned *distance);
-bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance);
+/* Set *distance to the distance, in bits, that an argument asks for; NULL or None stands for the index's k. Both return
+ * false with an exception set if the argument is no integer. parse_distance also raises if the distance is above
+ * view->max_distance. parse_any_distance leaves that to the library, which refuses it by a sentence of its own. */
+bool parse_distance(PyObject *argument, const struct view *view, unsigned *distance);
+bool parse_any_distance(PyObject *argument, const struct view *view, unsigned *distance);
 
 /* Makes the type Index, and adds it to the module. The other functions *_init do so with their types. */
 bool index_init(PyObject *module);
@@ -48,8 +50,9 @@ PyObject *index_pairs(PyObject *self, PyObject *arguments);
 PyObject *index_clusters(PyObject *self, PyObject *arguments);
 PyObject *index_part(PyObject *self, PyObject *arguments);
 PyObject *index_documents(PyObject *self, PyObject *arguments);
-PyObject *index_find(PyObject *self, PyObject *arguments);
 PyObject *index_resembling(PyObject *self, PyObject *arguments);
+/* These take one argument. */
+PyObject *index_find(PyObject *self, PyObject *ids_arg);
 PyObject *index_visit_sets(PyObject *self, PyObject *visitor);
 
 /* ---- Types (builder.c, writer.c, stream.c) ---- */
@@ -62,8 +65,8 @@ bool writer_init(PyObject *module);
 bool stream_init(PyObject *module);
 bool simhash_init(PyObject *module);
 
-/* Sets *residence to the residence with this name, or raises ValueError (index.c). */
-bool residence_take(PyObject *name, enum idx_residence *residence);
+/* Sets *residence to the residence with this name. Raises ValueError for any other name or object (index.c). */
+bool parse_residence(PyObject *name, enum idx_residence *residence);
 
 /* ---- Functions of the module (functions.c) ---- */
 
@@ -75,6 +78,6 @@ PyObject *core_plan(PyObject *module, PyObject *arguments);
 PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments);
 PyObject *core_calibrate(PyObject *module, PyObject *arguments);
 PyObject *core_scheme(PyObject *module, PyObject *arguments);
-PyObject *core_sketch_values(PyObject *module, PyObject *given);
+PyObject *core_sketch_values(PyObject *module, PyObject *threshold_arg);
 
 #endif

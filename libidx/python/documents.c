@@ -8,12 +8,12 @@
 /* ---- Parts ---- */
 
 struct part_gathering {
-    struct columns columns;
+    struct columns columns; /* one, of fingerprints */
     struct call call;
 };
 
-/* The idx_fingerprints_visitor of index_part: appends fingerprints to the column. Returns false if memory runs out, or
- * where a signal's handler raised. */
+/* This is the idx_fingerprints_visitor of index_part: appends fingerprints to the column of a struct part_gathering,
+ * `context`. Called without the GIL. Returns false if memory runs out, or if a signal's handler raised. */
 static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct part_gathering *gathering = context;
     uint64_t *new_items = columns_add(&gathering->columns, 0, count);
@@ -22,18 +22,19 @@ static bool append_fingerprints(void *context, const uint64_t *fingerprints, siz
     return call_check_signals(&gathering->call);
 }
 
-/* Takes (part, parts): which part of the index, from 0, of how many. Returns its fingerprints, uint64[n]. */
+/* Takes (part, parts): the number of a part of the index, from 0, and how many parts it is divided into. Returns the
+ * fingerprints of this part, uint64[n]. */
 PyObject *index_part(PyObject *self, PyObject *arguments) {
     struct part_gathering gathering;
     struct call *call = &gathering.call;
-    long long part, parts;
-    if (!PyArg_ParseTuple(arguments, "LL", &part, &parts) || !check_range("parts", parts, 1, UINT32_MAX) ||
-        !check_range("part", part, 0, parts - 1))
+    long long part, part_count;
+    if (!PyArg_ParseTuple(arguments, "LL", &part, &part_count) || !check_range("parts", part_count, 1, UINT32_MAX) ||
+        !check_range("part", part, 0, part_count - 1))
         return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    bool ok = columns_make(&gathering.columns, "Q", 0) && call_begin_plain(call) &&
-              call_end(call, idx_visit_part(view->index, (uint32_t)part, (uint32_t)parts, append_fingerprints,
+    bool ok = columns_make(&gathering.columns, "Q", 0) && call_begin_quiet(call) &&
+              call_end(call, idx_visit_part(view->index, (uint32_t)part, (uint32_t)part_count, append_fingerprints,
                                             &gathering, &call->error));
     view_release(view);
     return columns_end_first(&gathering.columns, ok);
@@ -41,12 +42,13 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
 
 /* ---- Documents ---- */
 
-/* Makes Documents of the lists for `count` fingerprints. Takes over the memory of the lists, which are empty
- * afterwards. */
-static PyObject *make_documents(struct idx_document_lists *lists, size_t count) {
+/* Makes Documents of the lists for `count` fingerprints. It owns the memory of the lists then, which are empty. Returns
+ * NULL with an exception set, and frees the memory, on failure. */
+static PyObject *move_lists_to_documents(struct idx_document_lists *lists, size_t count) {
     struct columns columns;
     size_t document_count = (size_t)lists->offsets[count];
     size_t byte_count = lists->id_offsets == NULL ? 0 : (size_t)lists->id_offsets[document_count];
+    /* In the order of the columns of Documents: the last three are those of IDs, NULL if the index has other IDs. */
     void *items[] = {lists->offsets, lists->counts, lists->numbers, lists->id_offsets, lists->ids};
     size_t counts[] = {count + 1, count, document_count, document_count + 1, byte_count};
     columns_begin(&columns, "qq" ID_KINDS);
@@ -55,8 +57,9 @@ static PyObject *make_documents(struct idx_document_lists *lists, size_t count) 
     return columns_end_result(&columns, true, "Documents");
 }
 
-/* Returns a list of the IDs that the lists have for one fingerprint: of int, or of str, or bytes as `errors` says. */
-static PyObject *list_ids(const struct idx_document_lists *lists, const char *errors) {
+/* Returns a list of the IDs of one fingerprint's documents, the only one in the lists: each an int; or a str, or bytes,
+ * as `errors` says (texts_to_list); or None if the index has no IDs. */
+static PyObject *make_id_list(const struct idx_document_lists *lists, const char *errors) {
     Py_ssize_t count = (Py_ssize_t)lists->offsets[1];
     if (lists->id_offsets != NULL) return texts_to_list(lists->id_offsets, count, lists->ids, errors);
     PyObject *list = PyList_New(count);
@@ -67,8 +70,8 @@ static PyObject *list_ids(const struct idx_document_lists *lists, const char *er
     return list;
 }
 
-/* Takes (fingerprints, limit, max_bytes, call[, errors]), where -1 is no limit. Returns Documents; or with `errors`,
- * which is as for Index.documents, a list of the documents of one fingerprint. */
+/* Takes (fingerprints, limit, max_bytes, call[, errors]), where -1 is no limit. Returns Documents. With `errors`, which
+ * is as for Index.documents, takes one fingerprint, and returns a list of the IDs of its documents. */
 PyObject *index_documents(PyObject *self, PyObject *arguments) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct idx_document_lists lists;
@@ -78,24 +81,27 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
     const char *errors = NULL;
     long long limit, max_bytes;
     uint64_t single;
-    if (!PyArg_ParseTuple(arguments, "OLLO&|s", &fingerprints, &limit, &max_bytes, call_take, &call, &errors))
+    if (!PyArg_ParseTuple(arguments, "OLLO&|s", &fingerprints, &limit, &max_bytes, parse_call, &call, &errors))
         return NULL;
     options.max_documents = (uint64_t)limit;
     options.max_bytes = (uint64_t)max_bytes;
     options.threads = call.threads;
-    options.progress = call_visit;
+    options.progress = visit_progress;
     options.context = &call;
     bool ok = check_range("limit", limit, -1, LLONG_MAX) && check_range("max_bytes", max_bytes, -1, LLONG_MAX) &&
-              (errors == NULL ? array_take(fingerprints, "fingerprints", &array)
-                              : number_take(fingerprints, "fingerprints", &single));
+              (errors == NULL ? parse_array(fingerprints, "fingerprints", &array)
+                              : parse_number(fingerprints, "fingerprints", &single));
     struct view *view = ok ? view_hold(self) : NULL;
     if (view != NULL) {
         const uint64_t *items = errors == NULL ? array.items : &single;
         const size_t count = errors == NULL ? array.count : 1;
         call_begin(&call);
         enum idx_status status = idx_list_documents(view->index, items, count, &options, &lists, &call.error);
-        if (call_end(&call, status)) answer = errors == NULL ? make_documents(&lists, count) : list_ids(&lists, errors);
-        if (status == IDX_OK) idx_document_lists_close(&lists); /* also where progress raised */
+        /* call_end also fails if progress raised during a call that succeeded, so the lists are closed by the status.
+         */
+        if (call_end(&call, status))
+            answer = errors == NULL ? move_lists_to_documents(&lists, count) : make_id_list(&lists, errors);
+        if (status == IDX_OK) idx_document_lists_close(&lists);
     }
     array_release(&array);
     view_release(view);
@@ -105,58 +111,59 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 
 /* ---- Fingerprints of IDs ---- */
 
-/* Most IDs have no more fingerprints than so many, which are found by one call. */
-enum { EXPECTED = 8 };
+/* The capacity of the first call of idx_find_id, which suffices for most IDs. */
+enum { FIRST_CAPACITY = 8 };
 
-/* Appends the fingerprints of an item's ID to the second column. If the ID has more than there was room for,
- * idx_find_id says how many, and is called again. Called without the GIL. */
-static enum idx_status find_id(struct view *view, const struct idx_item *item, struct columns *columns,
-                               struct call *call) {
-    size_t count = EXPECTED, capacity;
+/* Appends the fingerprints of the documents with an item's ID to the second column. Called without the GIL. */
+static enum idx_status find_and_append_id(struct view *view, const struct idx_item *item, struct columns *columns,
+                                          struct call *call) {
+    /* idx_find_id sets `count` to the number of all, so that the second call has the capacity for them. */
+    size_t count = FIRST_CAPACITY, capacity;
     do {
         capacity = count;
-        uint64_t *room = columns_add(columns, 1, capacity);
-        if (room == NULL) return call_fail_memory(call);
-        columns->list[1].count -= capacity;
-        enum idx_status status = idx_find_id(view->index, item, room, capacity, &count, &call->error);
+        uint64_t *found = columns_add(columns, 1, capacity);
+        if (found == NULL) return call_fail_memory(call);
+        columns->list[1].count -= capacity; /* until it is known how many there are */
+        enum idx_status status = idx_find_id(view->index, item, found, capacity, &count, &call->error);
         if (status != IDX_OK) return status;
     } while (count > capacity);
     columns->list[1].count += count;
     return IDX_OK;
 }
 
-/* Finds the fingerprints of items' IDs, into columns of offsets and fingerprints. If a signal's handler raised, it ends
- * early with IDX_OK, and call_end fails. Without the GIL. */
-static enum idx_status find_ids(struct view *view, const struct idx_item *items, size_t count, struct columns *columns,
-                                struct call *call) {
+/* Finds the fingerprints of `count` items' IDs. Sets the offsets of the first column, which has count + 1 items, and
+ * appends the fingerprints to the second one. If a signal's handler raised, it ends early with IDX_OK, and call_end
+ * fails. Called without the GIL. */
+static enum idx_status find_and_append_ids(struct view *view, const struct idx_item *items, size_t count,
+                                           struct columns *columns, struct call *call) {
     int64_t *offsets = columns->list[0].items;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
         offsets[i] = (int64_t)columns->list[1].count;
-        status = find_id(view, &items[i], columns, call);
-        if (i % 64 == 0 && !call_check_signals(call)) break; /* which reads the clock */
+        status = find_and_append_id(view, &items[i], columns, call);
+        if (i % 64 == 0 && !call_check_signals(call)) break; /* not each time, since this reads the clock */
     }
     offsets[count] = (int64_t)columns->list[1].count;
     return status;
 }
 
-/* Takes (ids), of the index's type. Returns (offsets int64[n + 1], uint64[m]). */
-PyObject *index_find(PyObject *self, PyObject *arguments) {
-    PyObject *ids_arg, *answer = NULL;
+/* Takes (ids), of the index's ID type. Returns (offsets int64[n + 1], fingerprints uint64[m]): ID i has those from
+ * offsets[i] to before offsets[i + 1]. */
+PyObject *index_find(PyObject *self, PyObject *ids_arg) {
+    PyObject *answer = NULL;
     struct columns columns;
     struct items ids;
     struct call call;
-    if (!PyArg_ParseTuple(arguments, "O", &ids_arg)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    if (items_take_ids(ids_arg, view->id_type, &ids)) {
+    if (parse_items_of_ids(ids_arg, view->id_type, &ids)) {
         const struct idx_item *items = items_make_list(&ids);
         columns_begin(&columns, "qQ");
         columns_add(&columns, 1, 0);
         /* Where columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
-        bool ok = items != NULL &&
-                  (columns_add(&columns, 0, ids.count + 1) == NULL ||
-                   (call_begin_plain(&call) && call_end(&call, find_ids(view, items, ids.count, &columns, &call))));
+        bool ok = items != NULL && (columns_add(&columns, 0, ids.count + 1) == NULL ||
+                                    (call_begin_quiet(&call) &&
+                                     call_end(&call, find_and_append_ids(view, items, ids.count, &columns, &call))));
         answer = columns_end(&columns, ok);
         items_release(&ids);
     }

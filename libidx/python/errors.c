@@ -15,8 +15,8 @@ bool errors_init(void) {
     return make_error != NULL;
 }
 
-/* Raises an exception object, and releases it. If it is NULL, making it has failed, which has set another exception.
- * Returns NULL. */
+/* Raises an exception object, and releases it. Does nothing if it is NULL: then making it has failed, which has set
+ * another exception. Returns NULL. */
 static PyObject *raise_and_release(PyObject *exception) {
     if (exception != NULL) PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
     Py_XDECREF(exception);
@@ -90,7 +90,7 @@ static const char *const phase_names[IDX_PHASE_COUNT] = {
     [IDX_PHASE_TASKS] = "tasks",
 };
 
-bool call_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on) {
+bool report_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on) {
     const char *phase = progress->phase < IDX_PHASE_COUNT ? phase_names[progress->phase] : "";
     PyObject *answer = PyObject_CallFunction(callable, "sKK", phase, (unsigned long long)progress->done,
                                              (unsigned long long)progress->total);
@@ -99,25 +99,25 @@ bool call_progress(PyObject *callable, const struct idx_progress *progress, bool
     return answer != NULL;
 }
 
-bool call_visit(void *context, const struct idx_progress *progress) {
+bool visit_progress(void *context, const struct idx_progress *progress) {
     struct call *call = context;
     bool go_on = true;
     if (call->failed) return false;
     PyGILState_STATE state = PyGILState_Ensure();
     call->failed = PyErr_CheckSignals() < 0;
-    if (!call->failed && call->progress != NULL) call->failed = !call_progress(call->progress, progress, &go_on);
+    if (!call->failed && call->progress != NULL) call->failed = !report_progress(call->progress, progress, &go_on);
     PyGILState_Release(state);
     return go_on && !call->failed;
 }
 
 bool call_begin(struct call *call) {
     call->failed = false;
-    call->looked = 0;
+    call->signals_checked = 0;
     call->thread = PyEval_SaveThread();
     return true;
 }
 
-bool call_begin_plain(struct call *call) {
+bool call_begin_quiet(struct call *call) {
     call->progress = NULL;
     return call_begin(call);
 }
@@ -132,9 +132,9 @@ bool call_check_signals(struct call *call) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     int64_t now = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000;
-    if (call->looked == 0) call->looked = now;
-    if (now == call->looked || call->failed) return !call->failed;
-    call->looked = now;
+    if (call->signals_checked == 0) call->signals_checked = now;
+    if (now == call->signals_checked || call->failed) return !call->failed;
+    call->signals_checked = now;
     PyEval_RestoreThread(call->thread);
     call->failed = PyErr_CheckSignals() < 0;
     call->thread = PyEval_SaveThread();

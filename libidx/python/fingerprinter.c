@@ -6,9 +6,9 @@
 
 struct fingerprinter_object {
     PyObject_HEAD PyObject *table; /* a Table, or None */
-    char *recipe;                  /* as it was given; NULL for the default */
+    char *recipe;                  /* as the caller wrote it; NULL for the default */
     unsigned bits;
-    struct idx_text *idle[IDX_MAX_THREADS]; /* those that no call uses; changed with the GIL held */
+    struct idx_text *idle[IDX_MAX_THREADS]; /* opened, and used by no call; changed with the GIL held */
     size_t idle_count;
 };
 
@@ -17,20 +17,22 @@ static PyTypeObject *fingerprinter_type;
 /* The columns of fingerprints. */
 enum { FINGERPRINTS, FEATURES, COUNTS };
 
-/* Takes an idle struct idx_text for this call, or opens another one; return_text takes it back. A struct idx_text
- * serves one thread at a time, and opening it takes time, so they are cached. Returns NULL with an exception set. */
-static struct idx_text *take_text(struct fingerprinter_object *object) {
+/* Returns an idle struct idx_text, or opens another one, for the caller alone until it calls return_text. A struct
+ * idx_text serves one thread at a time, and opening one takes time, so they are cached. Returns NULL with an exception
+ * set if opening fails. */
+static struct idx_text *claim_text(struct fingerprinter_object *object) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     struct idx_text *text = NULL;
     struct call call;
     if (object->idle_count > 0) return object->idle[--object->idle_count];
     options.recipe = object->recipe;
     if (object->table != Py_None) options.table = get_table(object->table);
-    return call_begin_plain(&call) && call_end(&call, idx_text_open(&text, &options, &call.error)) ? text : NULL;
+    bool ok = call_begin_quiet(&call) && call_end(&call, idx_text_open(&text, &options, &call.error));
+    return ok ? text : NULL;
 }
 
-/* Makes a struct idx_text, which take_text took, idle again. Closes it if as many are idle as a call has threads at
- * most. */
+/* Makes a struct idx_text that claim_text returned idle again, or closes it if IDX_MAX_THREADS, the most that a call
+ * uses, are idle already. */
 static void return_text(struct fingerprinter_object *object, struct idx_text *text) {
     if (object->idle_count < IDX_MAX_THREADS) {
         object->idle[object->idle_count++] = text;
@@ -39,7 +41,7 @@ static void return_text(struct fingerprinter_object *object, struct idx_text *te
     }
 }
 
-/* Takes (recipe=None, *, table=None, bits=64). */
+/* Takes (recipe=None, *, table=None, bits=64). Returns a Fingerprinter, or raises if the recipe or table is refused. */
 static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"recipe", "table", "bits", NULL};
     const char *recipe = NULL;
@@ -58,7 +60,7 @@ static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyOb
         Py_DECREF(object);
         return PyErr_NoMemory();
     }
-    struct idx_text *text = take_text(object); /* which refuses a wrong recipe here, rather than at the first call */
+    struct idx_text *text = claim_text(object); /* which refuses a wrong recipe here, rather than at the first call */
     if (text == NULL) {
         Py_DECREF(object);
         return NULL;
@@ -78,62 +80,66 @@ static void fingerprinter_free(PyObject *self) {
 
 /* ---- Many texts, on threads ---- */
 
-/* Takes a struct idx_text for each of `threads` threads. Sets *taken to how many it took, also if it fails;
- * return_texts takes them back in any case. */
-static bool take_texts(struct fingerprinter_object *object, struct idx_text **texts, size_t threads, size_t *taken) {
-    for (*taken = 0; *taken < threads; ++*taken) {
-        texts[*taken] = take_text(object);
-        if (texts[*taken] == NULL) return false;
+/* Claims a struct idx_text for each of `threads` threads. Sets *claimed_count to how many it claimed, even if it fails,
+ * with an exception set: the caller calls return_texts in any case. */
+static bool claim_texts(struct fingerprinter_object *object, struct idx_text **texts, size_t threads,
+                        size_t *claimed_count) {
+    for (*claimed_count = 0; *claimed_count < threads; ++*claimed_count) {
+        texts[*claimed_count] = claim_text(object);
+        if (texts[*claimed_count] == NULL) return false;
     }
     return true;
 }
 
-/* Makes the first `taken` of these idle again. */
-static void return_texts(struct fingerprinter_object *object, struct idx_text **texts, size_t taken) {
-    while (taken > 0) return_text(object, texts[--taken]);
+/* Returns the `count` texts that claim_texts has claimed, as return_text does. */
+static void return_texts(struct fingerprinter_object *object, struct idx_text **texts, size_t count) {
+    while (count > 0) return_text(object, texts[--count]);
 }
 
-/* Lists documents and their fields; the caller frees both lists, also where it fails. Returns false for lack of memory,
- * without an exception. */
-static bool list_documents(const struct documents *documents, struct idx_text_field **fields,
-                           struct idx_text_document **list) {
+/* Makes *list, of all documents, and *fields, to which its pointers point; both are valid until documents_release. The
+ * caller frees both, even if it fails. Returns false, without an exception, if memory runs out. */
+static bool make_document_list(const struct documents *documents, struct idx_text_field **fields,
+                               struct idx_text_document **list) {
     size_t count = documents->fields[BODY].count;
     *fields = calloc(count + 1, FIELDS * sizeof **fields);
     *list = calloc(count + 1, sizeof **list);
     if (*fields == NULL || *list == NULL) return false;
     for (size_t i = 0; i < count; i++) {
-        struct idx_text_field *own_fields = *fields + i * FIELDS;
-        (*list)[i] = (struct idx_text_document){own_fields, documents_get_fields(documents, i, own_fields)};
+        (*list)[i].fields = *fields + i * FIELDS;
+        (*list)[i].field_count = documents_get_fields(documents, i, *fields + i * FIELDS);
     }
     return true;
 }
 
-/* Fingerprints the listed documents on threads, into columns that have room for `max` fingerprints of each document. */
-static bool fingerprint_listed(struct fingerprinter_object *object, const struct idx_text_document *list, size_t max,
-                               unsigned threads, struct columns *columns) {
+/* Fingerprints the listed documents on threads, into columns that have `max` places for the fingerprints of each.
+ * Returns false with an exception set on failure. */
+static bool fingerprint_documents(struct fingerprinter_object *object, const struct idx_text_document *list, size_t max,
+                                  unsigned threads, struct columns *columns) {
     struct idx_text *texts[IDX_MAX_THREADS];
     struct call call;
-    size_t taken;
+    size_t claimed_count;
     bool ok =
-        take_texts(object, texts, threads, &taken) && call_begin_plain(&call) &&
+        claim_texts(object, texts, threads, &claimed_count) && call_begin_quiet(&call) &&
         call_end(&call, idx_text_fingerprint_many(texts, threads, list, columns->list[FEATURES].count, object->bits,
                                                   columns->list[FINGERPRINTS].items, max, columns->list[COUNTS].items,
-                                                  columns->list[FEATURES].items, call_visit, &call, &call.error));
-    return_texts(object, texts, taken);
+                                                  columns->list[FEATURES].items, visit_progress, &call, &call.error));
+    return_texts(object, texts, claimed_count);
     return ok;
 }
 
-/* Makes the columns. They have for each document `max` places for fingerprints, how many features it has, and how many
- * of the places are filled. May return true with columns->failed, for which columns_end raises MemoryError. */
-static bool make_fingerprint_columns(struct fingerprinter_object *object, struct columns *columns,
+/* Fingerprints documents into columns, which have begun: for each document `max` places for fingerprints, how many
+ * features it has, and how many of the places are used. Returns false with an exception set on failure; but true with
+ * columns->failed if memory runs out for a column, for which columns_end raises MemoryError. */
+static bool fingerprint_into_columns(struct fingerprinter_object *object, struct columns *columns,
                                      const struct documents *documents, size_t max, unsigned threads) {
     struct idx_text_field *fields = NULL;
     struct idx_text_document *list = NULL;
-    size_t count = documents->fields[BODY].count, useful = count / 64 + 1; /* A thread takes 64 at a time. */
-    bool ok = list_documents(documents, &fields, &list);
+    size_t count = documents->fields[BODY].count;
+    size_t max_threads = count / 64 + 1; /* idx_text_fingerprint_many gives a thread 64 documents at a time */
+    bool ok = make_document_list(documents, &fields, &list);
     for (size_t i = 0; i <= COUNTS; i++) columns_add(columns, i, i == FINGERPRINTS ? count * max : count);
     if (ok && !columns->failed)
-        ok = fingerprint_listed(object, list, max, threads < useful ? threads : (unsigned)useful, columns);
+        ok = fingerprint_documents(object, list, max, threads < max_threads ? threads : (unsigned)max_threads, columns);
     else if (!ok)
         PyErr_NoMemory();
     free(fields);
@@ -141,10 +147,11 @@ static bool make_fingerprint_columns(struct fingerprinter_object *object, struct
     return ok;
 }
 
-/* Sets *max to how many fingerprints of a document the recipe makes at most. */
+/* Sets *max to how many fingerprints of a document the recipe makes at most. Returns false with an exception set if no
+ * text can be claimed, which has the recipe. */
 static bool find_max_fingerprints(struct fingerprinter_object *object, size_t *max) {
     struct idx_recipe_properties properties;
-    struct idx_text *text = take_text(object);
+    struct idx_text *text = claim_text(object);
     if (text == NULL) return false;
     idx_recipe_read(idx_text_recipe(text), &properties);
     *max = properties.fingerprints;
@@ -152,9 +159,9 @@ static bool find_max_fingerprints(struct fingerprinter_object *object, size_t *m
     return true;
 }
 
-/* Takes (texts, titles, descriptions, threads, several). Returns places for fingerprints, uint64[n * most], how many
- * features each text has, uint64[n], and how many of its `most` places are filled, uint64[n]; `most` is 1 unless
- * several are asked for. */
+/* Takes (texts, titles, descriptions, threads, several). Returns three columns for n texts: their fingerprints,
+ * uint64[n * max], how many features each has, uint64[n], and how many of its `max` places for fingerprints are used,
+ * uint64[n]. `max` is what the recipe makes at most if `several`, or else 1. */
 static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
     PyObject *lists[FIELDS];
@@ -162,22 +169,22 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     struct columns columns;
     int threads, several;
     if (!PyArg_ParseTuple(arguments, "OOOip", &lists[0], &lists[1], &lists[2], &threads, &several) ||
-        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !documents_take(lists, &documents))
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !parse_documents(lists, &documents))
         return NULL;
     size_t max = 1;
     columns_begin(&columns, "QQQ");
     bool ok = (!several || find_max_fingerprints(object, &max)) &&
-              make_fingerprint_columns(object, &columns, &documents, max, (unsigned)threads);
+              fingerprint_into_columns(object, &columns, &documents, max, (unsigned)threads);
     documents_release(&documents);
     return columns_end(&columns, ok);
 }
 
 /* ---- Training ---- */
 
-/* Makes a table and adds documents to it, without the GIL. *table may be set where it fails; the caller closes it. If a
- * signal's handler raised, it ends early with IDX_OK, and call_end fails. */
-static enum idx_status fill_table(struct idx_text_table **table, struct idx_text *text,
-                                  const struct documents *documents, struct call *call) {
+/* Makes a table, and adds all documents to it. The caller closes *table, which is NULL at first, even if it fails. If a
+ * signal's handler raised, it ends early with IDX_OK, and call_end fails. Called without the GIL. */
+static enum idx_status make_and_fill_table(struct idx_text_table **table, struct idx_text *text,
+                                           const struct documents *documents, struct call *call) {
     struct idx_text_field fields[FIELDS];
     enum idx_status status = idx_text_table_open(table, text, &call->error);
     for (size_t i = 0; i < documents->fields[BODY].count && status == IDX_OK && call_check_signals(call); i++) {
@@ -195,11 +202,11 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
     struct call call;
     if (!PyArg_ParseTuple(arguments, "O!OOO", fingerprinter_type, &fingerprinter, &columns[0], &columns[1],
                           &columns[2]) ||
-        !documents_take(columns, &documents))
+        !parse_documents(columns, &documents))
         return NULL;
-    struct idx_text *text = take_text((struct fingerprinter_object *)fingerprinter);
+    struct idx_text *text = claim_text((struct fingerprinter_object *)fingerprinter);
     if (text != NULL) {
-        if (call_begin_plain(&call) && call_end(&call, fill_table(&table, text, &documents, &call)))
+        if (call_begin_quiet(&call) && call_end(&call, make_and_fill_table(&table, text, &documents, &call)))
             answer = table_new(table);
         else
             idx_text_table_close(table);
@@ -211,10 +218,11 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
 
 /* ---- The type ---- */
 
-/* Returns the recipe in canonical form. This is a getter of fingerprinter_properties, as the next function is. */
+/* Returns the recipe in canonical form, which only an opened text knows. This is a getter of fingerprinter_properties,
+ * as the next function is. */
 static PyObject *get_recipe(PyObject *self, void *closure) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
-    struct idx_text *text = take_text(object);
+    struct idx_text *text = claim_text(object);
     if (text == NULL) return NULL;
     PyObject *recipe = PyUnicode_FromString(idx_text_recipe(text));
     return_text(object, text);

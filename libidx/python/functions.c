@@ -10,10 +10,10 @@
 
 /* ---- Merging and compacting ---- */
 
-/* Paths of a sequence, as an array, and a list of the bytes that keep them. */
+/* Paths, as the file system takes them. */
 struct paths {
-    PyObject *list;
-    const char **texts;
+    PyObject *list;     /* of bytes objects, which own the characters */
+    const char **texts; /* of malloc */
     size_t count;
 };
 
@@ -23,9 +23,9 @@ static void paths_release(struct paths *paths) {
     Py_DECREF(paths->list);
 }
 
-/* Is the converter of PyArg_ParseTuple for a sequence of paths, into a struct paths. As path_take, it releases them if
- * `object` is NULL. */
-static int paths_take(PyObject *object, void *paths_out) {
+/* This is a converter of PyArg_ParseTuple, as parse_path is, of a sequence of paths to a struct paths. If `object` is
+ * NULL, it releases the paths: PyArg_ParseTuple calls it so if a later argument is wrong. */
+static int parse_paths(PyObject *object, void *paths_out) {
     struct paths *paths = paths_out;
     if (object == NULL) {
         paths_release(paths);
@@ -37,8 +37,8 @@ static int paths_take(PyObject *object, void *paths_out) {
     paths->texts = calloc(paths->count + 1, sizeof *paths->texts);
     bool ok = paths->texts != NULL || refuse_memory();
     for (size_t i = 0; i < paths->count && ok; i++) {
-        struct path path;
-        ok = path_take(PyList_GetItem(paths->list, (Py_ssize_t)i), &path) &&
+        struct path path; /* Its bytes take the place of the path in the list, which so owns them. */
+        ok = parse_path(PyList_GetItem(paths->list, (Py_ssize_t)i), &path) &&
              PyList_SetItem(paths->list, (Py_ssize_t)i, path.bytes) == 0;
         if (ok) paths->texts[i] = path.text;
     }
@@ -47,7 +47,8 @@ static int paths_take(PyObject *object, void *paths_out) {
     return 0;
 }
 
-/* Takes (path, inputs, replace, call), and merges the inputs into an index at the path. Returns a summary. */
+/* Takes (path, inputs, replace, call), and merges the inputs into an index at the path. Returns the tuple of
+ * summary_new. */
 PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
     struct idx_build_summary summary;
@@ -55,7 +56,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct paths inputs;
     struct call call;
     int replace;
-    if (!PyArg_ParseTuple(arguments, "O&O&pO&", path_take, &path, paths_take, &inputs, &replace, call_take, &call))
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&", parse_path, &path, parse_paths, &inputs, &replace, parse_call, &call))
         return NULL;
     SET_OPTIONS(options, call);
     options.replace = replace;
@@ -67,15 +68,16 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     return ok ? summary_new(&summary) : NULL;
 }
 
-/* Takes (path, all, max_segments, growth, call), and compacts the index. Returns CompactSummary's items. */
+/* Takes (path, all, max_segments, growth, call), and compacts the index. Returns the items of libidx.CompactSummary, a
+ * tuple. */
 PyObject *core_compact(PyObject *module, PyObject *arguments) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     struct idx_compact_summary made;
     struct path path;
     struct call call;
     int all;
-    if (!PyArg_ParseTuple(arguments, "O&pIIO&", path_take, &path, &all, &options.max_segments, &options.growth,
-                          call_take, &call))
+    if (!PyArg_ParseTuple(arguments, "O&pIIO&", parse_path, &path, &all, &options.max_segments, &options.growth,
+                          parse_call, &call))
         return NULL;
     SET_OPTIONS(options, call);
     options.temporary_folder = call.folder.text;
@@ -97,15 +99,16 @@ struct verification {
     struct call call;
 };
 
-/* Is the idx_verify_visitor of core_verify: appends what was found of a file to the list. Takes the GIL for that. */
+/* This is the idx_verify_visitor of core_verify: appends what was found of a file to the list. Called without the GIL,
+ * which it acquires. If it fails, sets call.failed and an exception, and does nothing for further files. */
 static void append_finding(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct verification *verification = context;
     if (verification->call.failed) return;
     PyGILState_STATE state = PyGILState_Ensure();
     /* The sentence names the file, whose path may not be UTF-8. */
-    PyObject *said = status == IDX_OK ? Py_NewRef(Py_None)
+    PyObject *text = status == IDX_OK ? Py_NewRef(Py_None)
                                       : PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "surrogateescape");
-    PyObject *finding = Py_BuildValue("(NiN)", PyUnicode_DecodeFSDefault(file), (int)status, said);
+    PyObject *finding = Py_BuildValue("(NiN)", PyUnicode_DecodeFSDefault(file), (int)status, text);
     verification->call.failed = finding == NULL || PyList_Append(verification->files, finding) < 0;
     Py_XDECREF(finding);
     PyGILState_Release(state);
@@ -119,10 +122,10 @@ static bool has_examined(enum idx_status status) { return status == IDX_OK || (s
 PyObject *core_verify(PyObject *module, PyObject *arguments) {
     struct verification verification;
     struct path path;
-    if (!PyArg_ParseTuple(arguments, "O&", path_take, &path)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "O&", parse_path, &path)) return NULL;
     verification.files = PyList_New(0);
     if (verification.files != NULL) {
-        call_begin_plain(&verification.call);
+        call_begin_quiet(&verification.call);
         enum idx_status status = idx_verify(path.text, append_finding, &verification, &verification.call.error);
         if (!call_end(&verification.call, has_examined(status) ? IDX_OK : status)) Py_CLEAR(verification.files);
     }
@@ -132,8 +135,8 @@ PyObject *core_verify(PyObject *module, PyObject *arguments) {
 
 /* ---- Planning ---- */
 
-/* Returns a list of plans, each a tuple, as libidx.Plan takes it. */
-static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
+/* Returns a list of tuples, one for each plan, with the items of libidx.Plan. */
+static PyObject *make_plan_list(const struct idx_plan *plans, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
         const struct idx_plan *p = &plans[i];
@@ -146,11 +149,13 @@ static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
     return list;
 }
 
-/* How many numbers a calibration has: all members after `size` are doubles, and a tuple has them in their order. */
+/* How many numbers a calibration has. All members after `size` are doubles, and a tuple has them in the order of the
+ * members, so that both are copied as arrays. */
 enum { CALIBRATION_NUMBERS = (sizeof(struct idx_calibration) - sizeof(size_t)) / sizeof(double) };
 
-/* Sets a calibration to the numbers of a tuple, as core_calibrate returns it. */
-static bool read_calibration(PyObject *numbers_arg, struct idx_calibration *calibration) {
+/* Sets a calibration to the numbers of a tuple that core_calibrate returned. Returns false with an exception set if the
+ * object is no such tuple. */
+static bool parse_calibration(PyObject *numbers_arg, struct idx_calibration *calibration) {
     double numbers[CALIBRATION_NUMBERS];
     if (PyTuple_Size(numbers_arg) != CALIBRATION_NUMBERS) {
         if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "a calibration has %d numbers", CALIBRATION_NUMBERS);
@@ -164,15 +169,16 @@ static bool read_calibration(PyObject *numbers_arg, struct idx_calibration *cali
     return true;
 }
 
-/* Takes (folder or None), and measures the machine there. Returns the numbers of the calibration, a tuple. */
+/* Takes (folder or None), and measures the machine, with temporary files in the folder. Returns the numbers of the
+ * calibration, a tuple. */
 PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     double numbers[CALIBRATION_NUMBERS];
     struct path path = {NULL, NULL};
     struct call call;
     PyObject *folder;
-    if (!PyArg_ParseTuple(arguments, "O", &folder) || (folder != Py_None && !path_take(folder, &path))) return NULL;
-    bool ok = call_begin_plain(&call) && call_end(&call, idx_calibrate(&calibration, path.text, &call.error));
+    if (!PyArg_ParseTuple(arguments, "O", &folder) || (folder != Py_None && !parse_path(folder, &path))) return NULL;
+    bool ok = call_begin_quiet(&call) && call_end(&call, idx_calibrate(&calibration, path.text, &call.error));
     Py_XDECREF(path.bytes);
     if (!ok) return NULL;
     memcpy(numbers, (char *)&calibration + offsetof(struct idx_calibration, table), sizeof numbers);
@@ -184,20 +190,22 @@ PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
     return tuple;
 }
 
-enum { MOST_PLANS = 64 };
+enum { MAX_PLANS = 64 };
 
-/* Makes plans of all schemes worth considering, or of `scheme` alone. `plans` has room for MOST_PLANS, and *plan_count
- * may exceed that: then the others are left out. */
+/* Makes plans of all schemes worth considering, or of `scheme` alone if that is not NULL. `plans` has room for
+ * MAX_PLANS. Sets *plan_count to how many plans there are, which may be more: then the others are left out. Called
+ * without the GIL. */
 static enum idx_status make_plans(const struct idx_plan_options *options, const char *scheme, struct idx_plan *plans,
                                   size_t *plan_count, struct idx_error *error) {
     struct idx_scheme parsed;
-    if (scheme == NULL) return idx_plan(options, plans, MOST_PLANS, plan_count, error);
+    if (scheme == NULL) return idx_plan(options, plans, MAX_PLANS, plan_count, error);
     *plan_count = 1;
     enum idx_status status = idx_scheme_parse(&parsed, scheme, options->bits, options->k, options->count, error);
     return status == IDX_OK ? idx_plan_scheme(options, &parsed, plans, error) : status;
 }
 
-/* Takes (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None). Returns plans. */
+/* Takes (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None), where `count` is the
+ * number of fingerprints. Returns a list of plans, as make_plan_list does. */
 PyObject *core_plan(PyObject *module, PyObject *arguments) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
@@ -207,29 +215,31 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     const char *scheme;
     size_t plan_count = 0;
     if (!PyArg_ParseTuple(arguments, "OIIIO&zUO", &count_arg, &options.bits, &options.k, &options.block_size,
-                          natural_take, &max_bytes, &scheme, &residence, &calibration_arg))
+                          parse_natural, &max_bytes, &scheme, &residence, &calibration_arg))
         return NULL;
     options.max_bytes_per_fingerprint = (unsigned)max_bytes.value;
-    if (!number_take(count_arg, "count", &options.count) || !residence_take(residence, &options.residence)) return NULL;
-    if (calibration_arg != Py_None && !read_calibration(calibration_arg, &calibration)) return NULL;
+    if (!parse_number(count_arg, "count", &options.count) || !parse_residence(residence, &options.residence))
+        return NULL;
+    if (calibration_arg != Py_None && !parse_calibration(calibration_arg, &calibration)) return NULL;
     if (calibration_arg != Py_None) options.calibration = &calibration;
-    struct idx_plan *plans = malloc(MOST_PLANS * sizeof *plans);
+    struct idx_plan *plans = malloc(MAX_PLANS * sizeof *plans);
     if (plans == NULL) return PyErr_NoMemory();
-    bool ok = call_begin_plain(&call) && call_end(&call, make_plans(&options, scheme, plans, &plan_count, &call.error));
-    PyObject *list = ok ? list_plans(plans, plan_count < MOST_PLANS ? plan_count : MOST_PLANS) : NULL;
+    bool ok = call_begin_quiet(&call) && call_end(&call, make_plans(&options, scheme, plans, &plan_count, &call.error));
+    PyObject *list = ok ? make_plan_list(plans, plan_count < MAX_PLANS ? plan_count : MAX_PLANS) : NULL;
     free(plans);
     return list;
 }
 
-/* Takes (count, bits, k). Returns (bytes, opening_seconds, nanoseconds). */
+/* Takes (count, bits, k), and plans look-ups in an unpacked index of `count` fingerprints. Returns (bytes, seconds to
+ * open it, nanoseconds per look-up). */
 PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
     struct idx_unpacked_plan plan;
     struct call call;
     PyObject *number;
     uint64_t count;
     unsigned bits, k;
-    if (!PyArg_ParseTuple(arguments, "OII", &number, &bits, &k) || !number_take(number, "count", &count)) return NULL;
-    call_begin_plain(&call);
+    if (!PyArg_ParseTuple(arguments, "OII", &number, &bits, &k) || !parse_number(number, "count", &count)) return NULL;
+    call_begin_quiet(&call);
     if (!call_end(&call, idx_plan_unpacked(count, bits, k, &plan, &call.error))) return NULL;
     return Py_BuildValue("(ddd)", plan.bytes, plan.opening_seconds, plan.nanoseconds);
 }
@@ -241,7 +251,7 @@ PyObject *core_scheme(PyObject *module, PyObject *arguments) {
     unsigned bits, k;
     const char *text;
     if (!PyArg_ParseTuple(arguments, "sII", &text, &bits, &k)) return NULL;
-    call_begin_plain(&call);
+    call_begin_quiet(&call);
     if (!call_end(&call, idx_scheme_parse(&scheme, text, bits, k, 0, &call.error))) return NULL;
     PyObject *list = PyList_New((Py_ssize_t)scheme.table_count);
     for (size_t i = 0; i < scheme.table_count && list != NULL; i++) {

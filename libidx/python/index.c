@@ -9,7 +9,7 @@ struct index_object {
     PyObject_HEAD struct view *view; /* NULL: closed */
     PyObject *path, *residence;
     bool check_pages;
-    unsigned distance; /* that it was opened to be unpacked for; UINT_MAX: none was given */
+    unsigned unpacked_k; /* the distance that it was opened to be unpacked for; UINT_MAX: none was given */
 };
 
 static PyTypeObject *index_type;
@@ -39,9 +39,9 @@ void view_release(struct view *view) {
     free(view);
 }
 
-/* Makes a view, held once, of an index that was opened with `distance` (index_object.distance). Closes the index if
- * memory runs out. */
-static struct view *make_view(struct idx_index *index, unsigned distance) {
+/* Makes a view, held once, of an open index, which the view owns. `unpacked_k` is that of the index_object. If memory
+ * runs out, closes the index, and returns NULL with MemoryError set. */
+static struct view *make_view(struct idx_index *index, unsigned unpacked_k) {
     struct idx_properties properties;
     struct view *view = malloc(sizeof *view);
     if (view == NULL) {
@@ -50,14 +50,16 @@ static struct view *make_view(struct idx_index *index, unsigned distance) {
         return NULL;
     }
     idx_get_properties(index, &properties);
-    unsigned most_distance = distance != UINT_MAX && distance > properties.k ? distance : properties.k;
-    *view = (struct view){
-        index, 1, properties.k, most_distance, properties.bits, properties.id_type, properties.sketch > 0};
+    *view = (struct view){.index = index, .holders = 1, .k = properties.k, .max_distance = properties.k};
+    view->bits = properties.bits;
+    view->id_type = properties.id_type;
+    view->has_sets = properties.sketch > 0;
+    if (unpacked_k != UINT_MAX && unpacked_k > properties.k) view->max_distance = unpacked_k;
     return view;
 }
 
-/* Distances below 0 or above 64 become 65, which calls of the library refuse with a sentence of their own. */
-bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
+/* Distances below 0 or above 64 become 65, which no index answers, so that the library refuses it. */
+bool parse_any_distance(PyObject *argument, const struct view *view, unsigned *distance) {
     *distance = view->k;
     if (argument == NULL || argument == Py_None) return true;
     long asked_distance = PyLong_AsLong(argument);
@@ -66,18 +68,19 @@ bool any_distance_take(PyObject *argument, const struct view *view, unsigned *di
     return true;
 }
 
-bool distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
-    if (!any_distance_take(argument, view, distance)) return false;
-    if (*distance <= view->most_distance) return true;
+bool parse_distance(PyObject *argument, const struct view *view, unsigned *distance) {
+    if (!parse_any_distance(argument, view, distance)) return false;
+    if (*distance <= view->max_distance) return true;
+    /* Read once more, since *distance may be 65 in place of another number. It is an int, as parse_any_distance saw. */
     long asked_distance = PyLong_AsLong(argument);
-    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", asked_distance, view->most_distance);
+    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", asked_distance, view->max_distance);
     return false;
 }
 
 /* ---- Opening and closing ---- */
 
-bool residence_take(PyObject *name, enum idx_residence *residence) {
-    static const char *const names[] = {"directory", "none", "all", "disk", "unpacked"};
+bool parse_residence(PyObject *name, enum idx_residence *residence) {
+    static const char *const names[] = {"directory", "none", "all", "disk", "unpacked"}; /* as enum idx_residence */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, names[i]) != 0) continue;
         *residence = (enum idx_residence)i;
@@ -87,33 +90,35 @@ bool residence_take(PyObject *name, enum idx_residence *residence) {
                   name);
 }
 
-/* Sets *distance to the distance to unpack for, UINT_MAX for None. Any other one needs the residence `unpacked`, and
- * raises without it. */
-static bool take_unpacked_distance(PyObject *argument, enum idx_residence residence, unsigned *distance) {
-    *distance = UINT_MAX;
+/* Sets *unpacked_k to the distance that an index is to be unpacked for, or to UINT_MAX if the argument is None. Returns
+ * false with an exception set if it is no distance, or if the residence is not `unpacked`. */
+static bool parse_unpacked_k(PyObject *argument, enum idx_residence residence, unsigned *unpacked_k) {
+    *unpacked_k = UINT_MAX;
     if (argument == Py_None) return true;
     long asked = PyLong_AsLong(argument);
     if ((asked == -1 && PyErr_Occurred()) || !check_range("k", asked, 0, IDX_MAX_K)) return false;
-    *distance = (unsigned)asked;
+    *unpacked_k = (unsigned)asked;
     if (residence == IDX_RESIDENCE_UNPACKED) return true;
     raise_status(IDX_INVALID_ARGUMENT,
                  "k = %ld: look-ups take up to the k of the index; give residence=\"unpacked\" too, or omit k", asked);
     return false;
 }
 
-/* Opens an index. Returns its view, held once, and sets *distance to what it is to be unpacked for (UINT_MAX: none). */
-static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k, unsigned *distance) {
+/* Opens an index, and sets *unpacked_k as parse_unpacked_k does. Returns its view, held once, or NULL with an exception
+ * set. */
+static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k,
+                              unsigned *unpacked_k) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
-    struct path taken_path;
+    struct path parsed_path;
     struct call call;
     options.skip_page_checks = !check_pages;
-    if (!residence_take(residence, &options.residence) ||
-        !take_unpacked_distance(k, options.residence, &options.distance) || !path_take(path, &taken_path))
+    if (!parse_residence(residence, &options.residence) || !parse_unpacked_k(k, options.residence, &options.distance) ||
+        !parse_path(path, &parsed_path))
         return NULL;
-    *distance = options.distance;
-    bool ok = call_begin_plain(&call) && call_end(&call, idx_open(&index, taken_path.text, &options, &call.error));
-    Py_DECREF(taken_path.bytes);
+    *unpacked_k = options.distance;
+    bool ok = call_begin_quiet(&call) && call_end(&call, idx_open(&index, parsed_path.text, &options, &call.error));
+    Py_DECREF(parsed_path.bytes);
     return ok ? make_view(index, options.distance) : NULL;
 }
 
@@ -122,12 +127,12 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     static char *names[] = {"path", "residence", "check_pages", "k", NULL};
     PyObject *path, *residence = NULL, *k = Py_None;
     int check_pages = 1;
-    unsigned distance;
+    unsigned unpacked_k;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|$OpO", names, &path, &residence, &check_pages, &k))
         return NULL;
     residence = residence == NULL ? PyUnicode_FromString("directory") : Py_NewRef(residence);
     if (residence == NULL) return NULL;
-    struct view *view = open_view(path, residence, check_pages, k, &distance);
+    struct view *view = open_view(path, residence, check_pages, k, &unpacked_k);
     struct index_object *object = view == NULL ? NULL : object_new(type);
     if (object == NULL) {
         view_release(view);
@@ -138,34 +143,36 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     object->path = Py_NewRef(path);
     object->residence = residence;
     object->check_pages = check_pages;
-    object->distance = distance;
+    object->unpacked_k = unpacked_k;
     return (PyObject *)object;
 }
 
-/* Closes the index for calls to come. The object gives up its view first, since other threads may run during that. */
-static void close_index(struct index_object *object) {
+/* Closes the index of an object: later calls raise, while calls under way go on with the view that they hold. The
+ * object lets go of its view first, since view_release releases the GIL, and another thread must not find the view
+ * then. */
+static void release_own_view(struct index_object *object) {
     struct view *view = object->view;
     object->view = NULL;
     view_release(view);
 }
 
-/* Closes the index. This is the method `close`. */
+/* This is the method `close`. */
 static PyObject *index_close(PyObject *self, PyObject *unused) {
-    close_index((struct index_object *)self);
+    release_own_view((struct index_object *)self);
     Py_RETURN_NONE;
 }
 
 /* Closes the index and frees the object. */
 static void index_free(PyObject *self) {
     struct index_object *object = (struct index_object *)self;
-    close_index(object);
+    release_own_view(object);
     Py_XDECREF(object->path);
     Py_XDECREF(object->residence);
     object_free(self);
 }
 
-/* Puts the view `newer` in the place of `older`, which was refreshed, and releases the latter. Returns false, and
- * releases `newer`, if another thread has replaced `older` in between, perhaps by a view that is older than `newer`. */
+/* If `older` is still the view of the object, replaces it by `newer`, and releases it for the object. If another thread
+ * has replaced `older`, perhaps by a view that is older than `newer`, returns false, and releases `newer`. */
 static bool replace_view_if_same(struct index_object *object, struct view *older, struct view *newer) {
     bool replaces = object->view == older;
     if (replaces) object->view = newer;
@@ -174,21 +181,23 @@ static bool replace_view_if_same(struct index_object *object, struct view *older
 }
 
 /* Refreshes the view that the object has now. Returns 1 if there is something new, 0 if not, and -1 with an exception
- * set. Sets *done to false if another thread has replaced that view, so that the caller must try again. */
+ * set. Sets *done to false if another thread has replaced that view, so that the caller must try again; unchanged if
+ * the object is closed. */
 static int refresh_once(struct index_object *object, bool *done) {
     struct idx_index *newer = NULL;
     struct call call;
     struct view *view = view_hold((PyObject *)object);
     if (view == NULL) return -1;
-    bool ok = call_begin_plain(&call) && call_end(&call, idx_refresh(view->index, &newer, &call.error));
-    struct view *fresh = ok && newer != NULL ? make_view(newer, object->distance) : NULL;
-    ok = ok && (newer == NULL || fresh != NULL);
+    bool ok = call_begin_quiet(&call) && call_end(&call, idx_refresh(view->index, &newer, &call.error));
+    struct view *fresh = ok && newer != NULL ? make_view(newer, object->unpacked_k) : NULL;
+    ok = ok && (newer == NULL || fresh != NULL); /* false if make_view has failed */
     *done = fresh == NULL || replace_view_if_same(object, view, fresh);
     view_release(view);
     return ok ? newer != NULL : -1;
 }
 
-/* Refreshes the view until no other thread interferes. Returns whether there was something new. */
+/* This is the method `refresh`: refreshes the view, again if another thread has replaced it in between. Returns whether
+ * there was something new. */
 static PyObject *index_refresh(PyObject *self, PyObject *unused) {
     bool done = false;
     int has_news = 0;
@@ -196,13 +205,13 @@ static PyObject *index_refresh(PyObject *self, PyObject *unused) {
     return has_news < 0 ? NULL : PyBool_FromLong(has_news);
 }
 
-/* Returns whether the path has another version of the index now, or none. */
+/* This is the method `replaced`. Returns whether the path has another version of the index now, or none. */
 static PyObject *index_replaced(PyObject *self, PyObject *unused) {
     struct call call;
     bool replaced = false;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    bool ok = call_begin_plain(&call) && call_end(&call, idx_replaced(view->index, &replaced, &call.error));
+    bool ok = call_begin_quiet(&call) && call_end(&call, idx_replaced(view->index, &replaced, &call.error));
     view_release(view);
     return ok ? PyBool_FromLong(replaced) : NULL;
 }
@@ -211,7 +220,7 @@ static PyObject *index_replaced(PyObject *self, PyObject *unused) {
 
 /* Returns a dict of the properties of an index, with the names that libidx.Info has. */
 static PyObject *make_info_dict(const struct idx_properties *p) {
-    static const char *const types[] = {"text", "u64", "none"};
+    static const char *const types[] = {"text", "u64", "none"}; /* as enum idx_id_type */
     return Py_BuildValue(
         "{s:I,s:s,s:I,s:I,s:s,s:s,s:s,s:n,s:n,s:K,s:K,s:K,s:K,s:K,s:N,s:K,s:K,s:K,s:K,s:I,s:d,s:K,s:K,s:K}",
         "format_version", p->format_version, "uuid", p->uuid, "bits", p->bits, "k", p->k, "id_type", types[p->id_type],
@@ -226,7 +235,7 @@ static PyObject *make_info_dict(const struct idx_properties *p) {
         (unsigned long long)p->members, "sets_bytes", (unsigned long long)p->sets_bytes);
 }
 
-/* Returns the properties of the index as make_info_dict makes them. */
+/* Returns the properties of the index, a dict. */
 static PyObject *index_info(PyObject *self, PyObject *unused) {
     struct idx_properties properties;
     struct view *view = view_hold(self);
@@ -248,7 +257,7 @@ static PyObject *get_path(PyObject *self, void *closure) { return Py_NewRef(((st
 /* Returns (residence, check_pages, k or None), as they were given. */
 static PyObject *get_options(PyObject *self, void *closure) {
     struct index_object *object = (struct index_object *)self;
-    PyObject *k = object->distance == UINT_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(object->distance);
+    PyObject *k = object->unpacked_k == UINT_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(object->unpacked_k);
     return Py_BuildValue("(ONN)", object->residence, PyBool_FromLong(object->check_pages), k);
 }
 
@@ -319,7 +328,7 @@ static PyMethodDef methods[] = {
     {"_clusters", index_clusters, METH_VARARGS, NULL},
     {"_part", index_part, METH_VARARGS, NULL},
     {"_documents", index_documents, METH_VARARGS, NULL},
-    {"_find", index_find, METH_VARARGS, NULL},
+    {"_find", index_find, METH_O, NULL},
     {"_resembling", index_resembling, METH_VARARGS, NULL},
     {"_visit_sets", index_visit_sets, METH_O, NULL},
     {NULL, NULL, 0, NULL},

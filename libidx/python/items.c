@@ -10,20 +10,21 @@ void items_release(struct items *items) {
     free(items->list);
 }
 
-/* Takes the IDs that an index of items->id_type needs. None stands for no IDs: an index without IDs accepts nothing
- * else. */
-static bool take_ids_of_type(PyObject *ids, bool may_lack_ids, struct items *items) {
-    if (items->id_type == IDX_ID_TEXT) return strings_take(ids, "ids", &items->texts);
+/* Reads the IDs that an index of items->id_type needs into `numbers` or `texts` of the items. None stands for no IDs:
+ * an index without IDs accepts nothing else, one with integers accepts it if `may_lack_ids`. Returns false with an
+ * exception set for other objects. */
+static bool parse_ids_of_type(PyObject *ids, bool may_lack_ids, struct items *items) {
+    if (items->id_type == IDX_ID_TEXT) return parse_strings(ids, "ids", &items->texts);
     if (items->id_type == IDX_ID_U64 && !(may_lack_ids && ids == Py_None))
-        return array_take(ids, "ids", &items->numbers);
+        return parse_array(ids, "ids", &items->numbers);
     if (ids == Py_None) return true;
     return refuse(PyExc_TypeError, "ids: this index keeps none; give None");
 }
 
-/* Takes the IDs of the items, and checks that there are as many as items, which messages call `what`. If that fails,
- * releases the items. */
-static bool take_and_count_ids(PyObject *ids, bool may_lack_ids, const char *what, struct items *items) {
-    bool ok = take_ids_of_type(ids, may_lack_ids, items);
+/* Reads the IDs of the items, whose `count` is set, and checks that there are as many IDs as items. Messages call the
+ * items `what`. Returns false with an exception set, and releases the items, if that fails. */
+static bool parse_and_count_ids(PyObject *ids, bool may_lack_ids, const char *what, struct items *items) {
+    bool ok = parse_ids_of_type(ids, may_lack_ids, items);
     size_t id_count = items->id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
     if (ok && ids != Py_None && id_count != items->count) {
         PyErr_Format(PyExc_ValueError, "%zu %s and %zu ids: give as many", items->count, what, id_count);
@@ -33,24 +34,25 @@ static bool take_and_count_ids(PyObject *ids, bool may_lack_ids, const char *wha
     return ok;
 }
 
-bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
-                struct items *items) {
+bool parse_items(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
+                 struct items *items) {
     *items = (struct items){.id_type = id_type};
-    if (!array_take(fingerprints, "fingerprints", &items->fingerprints)) return false;
+    if (!parse_array(fingerprints, "fingerprints", &items->fingerprints)) return false;
     items->count = items->fingerprints.count;
-    return take_and_count_ids(ids, may_lack_ids, "fingerprints", items);
+    return parse_and_count_ids(ids, may_lack_ids, "fingerprints", items);
 }
 
-bool items_take_named(PyObject *ids, size_t texts, enum idx_id_type id_type, bool may_lack_ids, struct items *items) {
-    *items = (struct items){.count = texts, .id_type = id_type};
-    return take_and_count_ids(ids, may_lack_ids, "texts", items);
+bool parse_items_of_texts(PyObject *ids, size_t text_count, enum idx_id_type id_type, bool may_lack_ids,
+                          struct items *items) {
+    *items = (struct items){.count = text_count, .id_type = id_type};
+    return parse_and_count_ids(ids, may_lack_ids, "texts", items);
 }
 
-bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items) {
+bool parse_items_of_ids(PyObject *ids, enum idx_id_type id_type, struct items *items) {
     *items = (struct items){.id_type = id_type};
-    bool taken =
-        id_type == IDX_ID_TEXT ? strings_take(ids, "ids", &items->texts) : array_take(ids, "ids", &items->numbers);
-    if (!taken) return false;
+    bool ok =
+        id_type == IDX_ID_TEXT ? parse_strings(ids, "ids", &items->texts) : parse_array(ids, "ids", &items->numbers);
+    if (!ok) return false;
     items->count = id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
     return true;
 }

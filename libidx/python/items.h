@@ -7,27 +7,33 @@
 struct items {
     size_t count;
     struct array fingerprints;
-    struct array numbers; /* IDX_ID_U64 */
-    struct strings texts; /* IDX_ID_TEXT */
+    struct array numbers; /* the IDs of IDX_ID_U64; empty if none were given */
+    struct strings texts; /* the IDs of IDX_ID_TEXT */
     enum idx_id_type id_type;
     struct idx_item *list; /* what items_make_list made, or NULL */
 };
 
-/* Takes fingerprints, and as many IDs. `ids` must be None for IDX_ID_NONE, and may be None for IDX_ID_U64 if
- * `may_lack_ids`: then the caller numbers the items. If it succeeds, the caller releases them. */
-bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
-                struct items *items);
+/* These three read items from Python's objects. They return false with an exception set for objects of other types, or
+ * unless there is one ID for each item. If they succeed, the caller releases the items; if they fail, there is nothing to
+ * release. `ids` must be None for IDX_ID_NONE. If `may_lack_ids`, it may be None for IDX_ID_U64, too: then the caller
+ * numbers the items. */
 
-/* Takes the IDs of so many texts, as items_take does: all fingerprints are 0. */
-bool items_take_named(PyObject *ids, size_t texts, enum idx_id_type id_type, bool may_lack_ids, struct items *items);
+/* Reads fingerprints with their IDs. */
+bool parse_items(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
+                 struct items *items);
 
-/* Takes IDs of texts or integers alone: all fingerprints are 0. If it succeeds, the caller releases the items. */
-bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items);
+/* Reads the IDs of `text_count` texts; all fingerprints are 0. */
+bool parse_items_of_texts(PyObject *ids, size_t text_count, enum idx_id_type id_type, bool may_lack_ids,
+                          struct items *items);
+
+/* Reads IDs, as many as there are: texts for IDX_ID_TEXT, or else integers. All fingerprints are 0. */
+bool parse_items_of_ids(PyObject *ids, enum idx_id_type id_type, struct items *items);
 
 /* Releases what the items hold. Zeroed ones hold nothing. */
 void items_release(struct items *items);
 
-/* Returns the items as a writer takes them, valid until items_release, or NULL with an exception for lack of memory. */
+/* Makes items->list, the items as calls of the library take them, and returns it. The caller must not have called this
+ * before. It stays valid until items_release. Returns NULL with MemoryError set if memory runs out. */
 struct idx_item *items_make_list(struct items *items);
 
 #endif

@@ -4,15 +4,17 @@
 
 static PyTypeObject *match_type;
 
-/* ---- Arguments of look-ups, which are read by hand: that is most of the time of a single one ---- */
+/* ---- Arguments of look-ups: they are parsed here, since PyArg_Parse would take most of the time of one look-up ----
+ */
 
-/* The arguments that were given, borrowed; NULL for others. */
+/* The arguments of a call, borrowed; NULL for those that were not passed. */
 struct request {
     PyObject *queries, *k, *limit, *threads;
 };
 
-/* Sets the argument `name` to `argument`. Only lookup has the argument `limit`, and `with_limit` says whether this is
- * lookup. */
+/* Sets the member `name` of the request to `argument`. `with_limit` says whether the method has the argument `limit`,
+ * as only lookup has. Returns false with TypeError set for an unknown argument, or for `queries` or `k` if that is set
+ * already; and with InvalidArgumentError for `resemble`, which only indexes of texts have. */
 static bool parse_keyword(struct request *request, PyObject *name, PyObject *argument, bool with_limit) {
     if (PyUnicode_CompareWithASCIIString(name, "k") == 0 && request->k == NULL) {
         request->k = argument;
@@ -32,11 +34,12 @@ static bool parse_keyword(struct request *request, PyObject *name, PyObject *arg
     return true;
 }
 
-/* Sets the `count` arguments, and after them those with `names`, as METH_FASTCALL | METH_KEYWORDS gives them. Raises
- * TypeError if an argument is unknown or given twice, or if there are no queries. */
+/* Sets the request from arguments as METH_FASTCALL | METH_KEYWORDS has them: first `count` without names, queries and
+ * k, and after them one for each of `names`, a tuple or NULL. Returns false with an exception set if there are more
+ * than two of the first kind, if there are no queries, or if parse_keyword fails. */
 static bool parse_arguments(struct request *request, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
                             bool with_limit) {
-    *request = (struct request){count > 0 ? arguments[0] : NULL, count > 1 ? arguments[1] : NULL, NULL, NULL};
+    *request = (struct request){.queries = count > 0 ? arguments[0] : NULL, .k = count > 1 ? arguments[1] : NULL};
     if (count > 2) return refuse(PyExc_TypeError, "%zd positional arguments; there are queries and k", count);
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
         if (!parse_keyword(request, PyTuple_GetItem(names, i), arguments[count + i], with_limit)) return false;
@@ -45,8 +48,9 @@ static bool parse_arguments(struct request *request, PyObject *const *arguments,
     return refuse(PyExc_TypeError, "no queries were given: an int, or an array of uint64");
 }
 
-/* Reads the argument `limit`. Without it, or with None, there is no limit: SIZE_MAX. */
-static bool read_limit(PyObject *argument, size_t *limit) {
+/* Sets *limit to the argument `limit`, or to SIZE_MAX, for no limit, if it is NULL or None. Returns false with an
+ * exception set if it is no integer or out of range. */
+static bool parse_limit(PyObject *argument, size_t *limit) {
     *limit = SIZE_MAX;
     if (argument == NULL || argument == Py_None) return true;
     long long asked_limit = PyLong_AsLongLong(argument);
@@ -55,8 +59,9 @@ static bool read_limit(PyObject *argument, size_t *limit) {
     return check_range("limit", asked_limit, 0, PY_SSIZE_T_MAX);
 }
 
-/* Reads the argument `threads`. Without it, there is one thread. */
-static bool read_threads(PyObject *argument, unsigned *threads) {
+/* Sets *threads to the argument `threads`, or to 1 if it is NULL. Returns false with an exception set if it is no
+ * integer or out of range. */
+static bool parse_threads(PyObject *argument, unsigned *threads) {
     *threads = 1;
     if (argument == NULL) return true;
     long long asked_threads = PyLong_AsLongLong(argument);
@@ -67,10 +72,10 @@ static bool read_threads(PyObject *argument, unsigned *threads) {
 
 /* ---- Indexes of texts ---- */
 
-/* Calls the method `_ask` of the Python class, which answers for indexes of texts, with the name of this method and its
- * arguments. Returns what it returns. */
-static PyObject *call_ask(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
-                          PyObject *names) {
+/* Calls the method `_ask` of the Python class, which answers for indexes of texts, with `name`, the name of the method
+ * that was called, before the arguments of that one, which are as for parse_arguments. Returns what it returns. */
+static PyObject *call_ask_method(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
+                                 PyObject *names) {
     PyObject *method = PyObject_GetAttrString(self, "_ask"), *name_object = PyUnicode_FromString(name);
     PyObject *positional = PyTuple_New(count + 1), *named = PyDict_New();
     bool ok = method != NULL && name_object != NULL && positional != NULL && named != NULL;
@@ -88,7 +93,7 @@ static PyObject *call_ask(PyObject *self, const char *name, PyObject *const *arg
 
 /* ---- One query ---- */
 
-/* Makes a libidx.Match of a match. */
+/* Makes a libidx.Match of a match. Returns NULL with an exception set if memory runs out. */
 static PyObject *make_match(const struct idx_match *match) {
     PyObject *object = PyStructSequence_New(match_type);
     PyObject *fingerprint = PyLong_FromUnsignedLongLong(match->fingerprint);
@@ -104,8 +109,8 @@ static PyObject *make_match(const struct idx_match *match) {
     return object;
 }
 
-/* Makes a list of libidx.Match of `count` matches. */
-static PyObject *make_matches(const struct idx_match *matches, size_t count) {
+/* Makes a list of libidx.Match of `count` matches. Returns NULL with an exception set if memory runs out. */
+static PyObject *make_match_list(const struct idx_match *matches, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
         PyObject *match = make_match(&matches[i]);
@@ -114,27 +119,29 @@ static PyObject *make_matches(const struct idx_match *matches, size_t count) {
     return list;
 }
 
-/* Most queries have no more matches than so many, which are found by one look-up, without allocating memory. */
-enum { FEW = 32 };
+/* Up to this many matches, as most queries have, are found by one look-up, without allocating memory. */
+enum { FIRST_CAPACITY = 32 };
 
-/* Returns a list of Match for one query, with up to `limit` nearest ones. */
+/* Returns a list of Match for one query: the `limit` nearest ones, if there are more. Returns NULL with an exception
+ * set on failure. */
 static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists = {.matches = NULL};
-    struct idx_match first_matches[FEW];
+    struct idx_match first_matches[FIRST_CAPACITY];
     struct call call;
     uint64_t query;
     size_t count = 0;
-    if (!number_take(number, "queries", &query)) return NULL;
+    if (!parse_number(number, "queries", &query)) return NULL;
     options.distance = distance;
     options.max_matches = limit;
-    call_begin_plain(&call);
-    enum idx_status status = idx_lookup(view->index, query, distance, first_matches, FEW, &count, &call.error);
-    size_t wanted_count = count < limit ? count : limit;
-    if (status == IDX_OK && wanted_count > FEW)
+    call_begin_quiet(&call);
+    enum idx_status status =
+        idx_lookup(view->index, query, distance, first_matches, FIRST_CAPACITY, &count, &call.error);
+    size_t wanted_count = count < limit ? count : limit; /* `count` is the number of all matches */
+    if (status == IDX_OK && wanted_count > FIRST_CAPACITY)
         status = idx_list_matches(view->index, &query, 1, &options, &lists, &call.error);
     const struct idx_match *matches = lists.matches != NULL ? lists.matches : first_matches;
-    PyObject *list = call_end(&call, status) ? make_matches(matches, wanted_count) : NULL;
+    PyObject *list = call_end(&call, status) ? make_match_list(matches, wanted_count) : NULL;
     idx_match_lists_close(&lists);
     return list;
 }
@@ -147,9 +154,9 @@ PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t co
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (view->has_sets) {
-        answer = call_ask(self, "lookup", arguments, count, names);
-    } else if (parse_arguments(&request, arguments, count, names, true) && distance_take(request.k, view, &distance) &&
-               read_limit(request.limit, &limit) && read_threads(request.threads, &threads)) {
+        answer = call_ask_method(self, "lookup", arguments, count, names);
+    } else if (parse_arguments(&request, arguments, count, names, true) && parse_distance(request.k, view, &distance) &&
+               parse_limit(request.limit, &limit) && parse_threads(request.threads, &threads)) {
         answer = is_number(request.queries)
                      ? look_up_one(view, request.queries, distance, limit)
                      : look_up_array(view, request.queries, distance, limit, threads, ANSWER_MATCHES);
@@ -160,35 +167,36 @@ PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t co
 
 /* ---- Counting, and whether there is any ---- */
 
-/* Answers for one query: returns bool for ANSWER_TRUTHS, and int for ANSWER_COUNTS. */
-static PyObject *answer_one(const struct view *view, PyObject *number, unsigned distance, enum answer answer) {
+/* Looks up one query. Returns whether it has any match, a bool, for ANSWER_TRUTHS, or how many it has, an int, for
+ * ANSWER_COUNTS; or NULL with an exception set. */
+static PyObject *count_or_test_one(const struct view *view, PyObject *number, unsigned distance, enum answer answer) {
     struct call call;
     uint64_t query;
     size_t count = 0;
     bool exists = false;
-    if (!number_take(number, "queries", &query)) return NULL;
-    call_begin_plain(&call);
-    if (!call_end(&call, answer == ANSWER_TRUTHS
-                             ? idx_exists(view->index, query, distance, &exists, &call.error)
-                             : idx_lookup(view->index, query, distance, NULL, 0, &count, &call.error)))
-        return NULL;
+    if (!parse_number(number, "queries", &query)) return NULL;
+    call_begin_quiet(&call);
+    enum idx_status status = answer == ANSWER_TRUTHS
+                                 ? idx_exists(view->index, query, distance, &exists, &call.error)
+                                 : idx_lookup(view->index, query, distance, NULL, 0, &count, &call.error);
+    if (!call_end(&call, status)) return NULL;
     return answer == ANSWER_TRUTHS ? PyBool_FromLong(exists) : PyLong_FromSize_t(count);
 }
 
-/* Answers for one query, or for an array of them: whether there is any match, or how many there are, as `answer`
- * says. */
-static PyObject *answer_queries(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
-                                enum answer answer) {
+/* Does what exists (ANSWER_TRUTHS) and count (ANSWER_COUNTS) do: returns whether there is any match, or how many there
+ * are, for one query, or an array of that for an array of queries. The arguments are as for parse_arguments. */
+static PyObject *count_or_test(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
+                               enum answer answer) {
     struct request request;
     unsigned distance, threads;
     PyObject *result = NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (view->has_sets) {
-        result = call_ask(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, count, names);
-    } else if (parse_arguments(&request, arguments, count, names, false) && distance_take(request.k, view, &distance) &&
-               read_threads(request.threads, &threads)) {
-        result = is_number(request.queries) ? answer_one(view, request.queries, distance, answer)
+        result = call_ask_method(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, count, names);
+    } else if (parse_arguments(&request, arguments, count, names, false) &&
+               parse_distance(request.k, view, &distance) && parse_threads(request.threads, &threads)) {
+        result = is_number(request.queries) ? count_or_test_one(view, request.queries, distance, answer)
                                             : look_up_array(view, request.queries, distance, SIZE_MAX, threads, answer);
     }
     view_release(view);
@@ -196,11 +204,11 @@ static PyObject *answer_queries(PyObject *self, PyObject *const *arguments, Py_s
 }
 
 PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return answer_queries(self, arguments, count, names, ANSWER_TRUTHS);
+    return count_or_test(self, arguments, count, names, ANSWER_TRUTHS);
 }
 
 PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return answer_queries(self, arguments, count, names, ANSWER_COUNTS);
+    return count_or_test(self, arguments, count, names, ANSWER_COUNTS);
 }
 
 /* ---- The type Match ---- */

@@ -4,16 +4,17 @@
 
 #include "libidx/python/core.h"
 
-/* A look-up answers one of these for each query of an array: its matches, their number, or whether there is any. */
+/* What a look-up answers for each query: its matches, their number, or whether there is any. */
 enum answer { ANSWER_MATCHES, ANSWER_COUNTS, ANSWER_TRUTHS };
 
-/* Looks up all queries of an array, on `threads` threads. Returns Matches, with up to `limit` nearest ones of each
- * query, or an array of other answers. */
+/* Looks up all queries of an array, or of anything else that parse_array reads, on `threads` threads. Returns Matches,
+ * with up to `limit` nearest ones of each query, or int64[n] of counts, or bool[n] of truths, for which `limit` does
+ * not matter. Returns NULL with an exception set if it fails. */
 PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned distance, size_t limit, unsigned threads,
                         enum answer answer);
 
-/* Fills the columns of an answer from the match lists of `count` queries, and closes the lists. If memory runs out, it
- * sets columns->failed. No GIL needed. */
-void fill_columns(struct columns *columns, struct idx_match_lists *lists, size_t count, enum answer answer);
+/* Begins the columns of an answer, moves the match lists of `count` queries to them, and closes the lists. If memory
+ * runs out, it sets columns->failed. No GIL needed. */
+void move_lists_to_columns(struct columns *columns, struct idx_match_lists *lists, size_t count, enum answer answer);
 
 #endif

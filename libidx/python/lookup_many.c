@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Appends the fingerprints and distances of the `count` matches in the lists to the columns of Matches. */
-static void append_matches(const struct idx_match_lists *lists, size_t count, struct columns *columns) {
+/* Appends the fingerprints and distances of all `count` matches in the lists to the columns of Matches. If memory runs
+ * out, it sets columns->failed. */
+static void append_listed_matches(const struct idx_match_lists *lists, size_t count, struct columns *columns) {
     uint64_t *fingerprints = columns_add(columns, MATCHES_FINGERPRINTS, count);
     uint8_t *distances = columns_add(columns, MATCHES_DISTANCES, count);
     if (columns->failed) return;
@@ -14,11 +15,11 @@ static void append_matches(const struct idx_match_lists *lists, size_t count, st
     }
 }
 
-void fill_columns(struct columns *columns, struct idx_match_lists *lists, size_t count, enum answer answer) {
-    static const char *const kinds[] = {MATCHES_KINDS, "q", "?"};
+void move_lists_to_columns(struct columns *columns, struct idx_match_lists *lists, size_t count, enum answer answer) {
+    static const char *const kinds[] = {[ANSWER_MATCHES] = MATCHES_KINDS, [ANSWER_COUNTS] = "q", [ANSWER_TRUTHS] = "?"};
     columns_begin(columns, kinds[answer]);
     if (answer == ANSWER_MATCHES) {
-        append_matches(lists, (size_t)lists->offsets[count], columns);
+        append_listed_matches(lists, (size_t)lists->offsets[count], columns);
         columns_adopt(columns, MATCHES_OFFSETS, lists->offsets, count + 1);
         lists->offsets = NULL;
     } else if (answer == ANSWER_COUNTS) {
@@ -38,15 +39,15 @@ PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned dis
     struct call call;
     struct columns columns = {.failed = false};
     struct array array;
-    if (!array_take(queries, "queries", &array)) return NULL;
+    if (!parse_array(queries, "queries", &array)) return NULL;
     options.distance = distance;
     options.threads = threads;
-    options.max_matches = answer == ANSWER_MATCHES ? limit : 0;
-    options.progress = call_visit;
+    options.max_matches = answer == ANSWER_MATCHES ? limit : 0; /* 0: the lists have counts alone */
+    options.progress = visit_progress;
     options.context = &call;
-    call_begin_plain(&call);
+    call_begin_quiet(&call);
     enum idx_status status = idx_list_matches(view->index, array.items, array.count, &options, &lists, &call.error);
-    if (status == IDX_OK) fill_columns(&columns, &lists, array.count, answer);
+    if (status == IDX_OK) move_lists_to_columns(&columns, &lists, array.count, answer);
     bool ok = call_end(&call, status);
     array_release(&array);
     return answer == ANSWER_MATCHES ? columns_end_result(&columns, ok, "Matches") : columns_end_first(&columns, ok);
@@ -74,16 +75,17 @@ PyObject *index_batch(PyObject *self, PyObject *arguments) {
     struct call call;
     PyObject *queries, *k, *answer = NULL;
     const char *method;
-    if (!PyArg_ParseTuple(arguments, "OOsO&", &queries, &k, &method, call_take, &call)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOsO&", &queries, &k, &method, parse_call, &call)) return NULL;
     SET_OPTIONS(options, call);
     options.temporary_folder = call.folder.text;
     struct view *view = read_method(method, &options.method) ? view_hold(self) : NULL;
-    if (view != NULL && any_distance_take(k, view, &options.distance) && array_take(queries, "queries", &array)) {
+    if (view != NULL && parse_any_distance(k, view, &options.distance) && parse_array(queries, "queries", &array)) {
         columns_begin(&columns, MATCHES_KINDS);
         call_begin(&call);
         enum idx_status status =
-            idx_batch(view->index, array.items, array.count, &options, gather_matches, &columns, &call.error);
-        if (status == IDX_OK && !columns.failed) gather_matches(&columns, array.count, NULL, 0);
+            idx_batch(view->index, array.items, array.count, &options, append_query_matches, &columns, &call.error);
+        /* Queries without matches were not visited: this adds the offsets of the last ones, and the end. */
+        if (status == IDX_OK && !columns.failed) append_query_matches(&columns, array.count, NULL, 0);
         answer = columns_end_result(&columns, call_end(&call, status), "Matches");
         array_release(&array);
     }

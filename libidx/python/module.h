@@ -1,5 +1,5 @@
 /* module.h: what the extension modules _core and _text share: errors, progress, arrays and texts that come in, columns
- * that go out. All is called with the GIL held, but where it says otherwise. */
+ * that go out. All functions are called with the GIL held, unless they say otherwise. */
 #ifndef IDX_PYTHON_MODULE_H
 #define IDX_PYTHON_MODULE_H
 
@@ -12,8 +12,9 @@
 
 /* ---- Errors (errors.c) ---- */
 
-/* Imports what makes exceptions. Returns false with an exception set when that fails. So do all functions declared here
- * that return bool or a pointer (then NULL), unless they say otherwise. */
+/* Imports what makes exceptions; each module calls it once, before all else. Returns false with an exception set if
+ * that fails. All functions declared here that return bool or a pointer (then NULL) do so, unless they say otherwise.
+ */
 bool errors_init(void);
 
 /* Raises the exception for a call of the library that failed, of the class that libidx gives its status. Returns
@@ -23,13 +24,15 @@ PyObject *raise_error(const struct idx_error *error);
 /* Raises the exception for a status, with a sentence that is formatted as PyUnicode_FromFormat does. Returns NULL. */
 PyObject *raise_status(enum idx_status status, const char *format, ...);
 
-/* Raises an exception of Python's own type, with a sentence that is formatted so. Returns false. */
+/* Raises an exception of one of Python's own types, with a sentence that is formatted as PyUnicode_FromFormat does.
+ * Returns false. */
 bool refuse(PyObject *type, const char *format, ...);
 
 /* Raises MemoryError. Returns false. */
 bool refuse_memory(void);
 
-/* Checks that the value of the argument `name` is from `min` to `max`. Raises otherwise. */
+/* Checks that the value of the argument `name` is from `min` to `max`. Otherwise raises InvalidArgumentError and
+ * returns false. */
 bool check_range(const char *name, long long value, long long min, long long max);
 
 /* Calls a function of a module, with arguments as Py_BuildValue makes a tuple of them. Returns what it returns, for the
@@ -38,124 +41,131 @@ PyObject *call_python(const char *module, const char *function, const char *form
 
 /* ---- Arguments (arguments.c) ---- */
 
-/* These are for PyArg_ParseTuple, as "O&", natural_take, &natural. What path_take and call_take took, PyArg_ParseTuple
- * releases if it fails, and the caller otherwise. */
+/* These are converters of PyArg_ParseTuple, for example "O&", parse_natural, &natural. They return 0 with an exception
+ * set if they fail. What parse_path and parse_call set must be released: by the caller, or if PyArg_ParseTuple fails at
+ * a later argument, by the converter itself, which PyArg_ParseTuple then calls with `object` = NULL. */
 
-/* A number that is not negative, the argument `name`. The formats of unsigned integers, such as K, would take other
- * numbers modulo 2^n. */
+/* The argument `name`: an integer from 0 to `max`. PyArg_ParseTuple's own formats of unsigned integers, such as K,
+ * would not refuse other integers, but reduce them modulo 2^n. */
 struct natural {
     const char *name;
     unsigned long long max, value;
 };
-/* Reads a number into *natural, whose `name` and `max` are set. */
-int natural_take(PyObject *object, void *natural);
+/* Sets `value` of the struct natural, whose `name` and `max` the caller has set. */
+int parse_natural(PyObject *object, void *natural_out);
 
-/* A path as the file system takes it, `text`, which `bytes` keeps. */
+/* A path as the file system takes it. */
 struct path {
-    PyObject *bytes;
-    const char *text;
+    PyObject *bytes;  /* owns the characters */
+    const char *text; /* ends with a NUL byte */
 };
-/* Sets the members of *path. The caller releases path->bytes. */
-int path_take(PyObject *object, void *path);
+/* Sets the members of a struct path. The caller releases its `bytes`. */
+int parse_path(PyObject *object, void *path_out);
 
 /* A call of the library, with the arguments that most calls have: (threads, memory, tmpdir, progress). It runs without
  * the GIL, which it takes to handle Ctrl-C and to report progress. */
 struct call {
     unsigned threads;
     uint64_t memory;
-    struct path folder; /* NULLs: the default one */
-    PyObject *progress; /* a callable (phase, done, total), or NULL */
-    PyThreadState *thread;
-    int64_t looked; /* when call_check_signals last looked for signals, in tenths of a second; 0: not yet */
-    bool failed;    /* an exception is set */
+    struct path folder;      /* NULLs: the default one */
+    PyObject *progress;      /* a callable (phase, done, total), or NULL */
+    PyThreadState *thread;   /* of the caller, while it does not have the GIL */
+    int64_t signals_checked; /* when call_check_signals last did so, in tenths of a second; 0: not yet */
+    bool failed;             /* an exception is set */
     struct idx_error error;
 };
-/* Sets the members of *call from the tuple. The caller releases the call. */
-int call_take(PyObject *tuple, void *call);
+/* Sets the first four members of a struct call from the tuple, and the others to 0. The caller releases the call. */
+int parse_call(PyObject *tuple, void *call_out);
 
-/* Releases the folder and the progress of a call. */
+/* Releases the folder and the progress of a call, which may have been released before. */
 void call_release(struct call *call);
 
 /* Sets those options of the library that a call has, but for a temporary folder, which not all options have. */
 #define SET_OPTIONS(options, call)                                                                                     \
-    ((options).threads = (call).threads, (options).memory_bytes = (call).memory, (options).progress = call_visit,      \
+    ((options).threads = (call).threads, (options).memory_bytes = (call).memory, (options).progress = visit_progress,  \
      (options).context = &(call))
 
 /* ---- Calls (errors.c) ---- */
 
-/* Lets go of the GIL for a call, which call_take took; or, by call_begin_plain, for one without progress, of which
- * nothing needs to be set. Both return true, for call_begin(&call) && call_end(&call, idx_...(..., &call.error)). */
+/* Release the GIL for a call of the library. call_begin is for a call that parse_call has set. call_begin_quiet is for
+ * one without progress, whose members need not be set. Both return true always, so that one can write
+ * call_begin(&call) && call_end(&call, idx_...(..., &call.error)). */
 bool call_begin(struct call *call);
-bool call_begin_plain(struct call *call);
+bool call_begin_quiet(struct call *call);
 
-/* Takes the GIL, and returns whether the call succeeded. If not, an exception is set: that of a signal's handler or of
- * progress, or the call's error. */
+/* Acquires the GIL again, and returns whether the call succeeded: `status` is IDX_OK, and call->failed is false. If
+ * not, an exception is set: that of a signal's handler or of progress, or one for call->error. */
 bool call_end(struct call *call, enum idx_status status);
 
-/* Calls a caller's progress. Returns false if it raised. *go_on is false if it raised, or returned False: it cancels.
- */
-bool call_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
+/* Calls a progress callable as (phase, done, total). Sets *go_on to whether the call of the library is to go on: false
+ * if the callable raised or returned False. Returns false, with the exception set, only if it raised. */
+bool report_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
 
-/* The idx_progress_visitor of most calls; `context` is a struct call. Handles signals and calls progress. Returns
- * false, which cancels the call, if either raised or progress returned False. */
-bool call_visit(void *context, const struct idx_progress *progress);
+/* This is the idx_progress_visitor of most calls; `context` is a struct call. Handles signals and calls progress.
+ * Returns false, which cancels the call, if either raised or progress returned False. Called without the GIL, from any
+ * thread. */
+bool visit_progress(void *context, const struct idx_progress *progress);
 
-/* Handles signals, such as Ctrl-C, up to ten times a second, so that it may be called often while a call is under way.
- * Returns false where a signal's handler raised. */
+/* Handles signals, such as Ctrl-C, at most ten times a second, so that it may be called often while a call is under
+ * way. Called without the GIL, on the thread of call_begin. Returns false if a signal's handler has raised. */
 bool call_check_signals(struct call *call);
 
-/* Fills the error of a call for lack of memory. Returns its status. */
+/* Sets call->error to lack of memory. Returns its status, IDX_OUT_OF_MEMORY. No GIL needed. */
 enum idx_status call_fail_memory(struct call *call);
 
 /* ---- Types (types.c) ---- */
 
-/* Makes a type of these slots, with `flags` beside the default ones, and adds it to a module, which holds it. `size` is
- * that of its objects in bytes. */
+/* Makes a type of these slots, with `flags` beside the default ones, and adds it to a module. `size` is that of its
+ * objects in bytes. The reference that is returned stays valid until the process ends. */
 PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots);
 
-/* Makes an object of a type. All its members after its head are zeros. */
+/* Makes an object of a type that type_make made, for the caller to release. All members after its head are zeros. */
 void *object_new(PyTypeObject *type);
 
-/* Frees an object whose members were released, and its reference to its type. */
+/* Frees an object whose members were released, and releases its reference to its type. This is for tp_dealloc. */
 void object_free(PyObject *self);
 
-/* What is different of a type of handles. */
+/* What distinguishes a type of handles from the others. */
 struct handle_kind {
     const char *name, *ended;                    /* for messages: "writer", "is closed: open another one" */
-    void (*close)(PyObject *self, void *opened); /* closes what was opened, without the GIL */
+    void (*close)(PyObject *self, void *opened); /* closes what was opened; is called without the GIL */
 };
 
-/* The beginning of an object that holds what the library opened. One thread at a time may use it, and no process but
- * that which opened it. Functions take it as void *. */
+/* The beginning of an object that holds what the library opened, such as a writer. One thread at a time may use it, and
+ * only in the process that opened it. The functions below get a pointer to such an object as void *. */
 struct handle {
     PyObject_HEAD void *opened; /* NULL: it is not open any more */
     const struct handle_kind *kind;
     struct call call; /* the one under way, and its progress */
-    long process;     /* that opened it */
+    long process;     /* the number of the process that opened it */
     bool busy;        /* a call is under way */
 };
 
-/* Makes a handle, which takes over the call that is to open it. If memory runs out, it releases the call. */
+/* Makes a handle, in which nothing is opened yet, and moves `call` to it: the caller goes on with handle->call, and
+ * must not release `call`, even on failure. */
 void *handle_new(PyTypeObject *type, const struct handle_kind *kind, const struct call *call);
 
-/* Ends the call that opens a handle, and gives the handle what was opened. Returns the handle if `ok`, or else frees
- * it, and returns NULL with the exception that is set. */
-PyObject *handle_opened(void *handle, void *opened, bool ok);
+/* Gives a handle what the library opened for it. `ok` says whether opening succeeded, after call_end. If not, an
+ * exception is set already: then releases the handle, which closes `opened` if that is not NULL, and returns NULL.
+ * Otherwise returns the handle. */
+PyObject *handle_set_opened(void *handle, void *opened, bool ok);
 
-/* As call_begin and call_end, for a handle. handle_begin raises, and returns false, if another call is under way, if
- * another process opened the handle, or if it is not open any more. Call handle_end if it returned true. */
+/* Begins a call of the library for a handle, as call_begin does. Raises, and returns false, if another call is under
+ * way, if another process opened the handle, or if it is not open any more. Call handle_end if it returned true. */
 bool handle_begin(void *handle);
 
-/* As call_end, for a handle, which others may use then. */
+/* Ends the call that handle_begin began, as call_end does; from then on other threads may use the handle. */
 bool handle_end(void *handle, enum idx_status status);
 
-/* Closes what a handle holds. A forked process only forgets it: its threads, locks and files are its parent's. */
-void handle_shut(void *handle);
+/* Closes what a handle holds, if anything, for which it releases the GIL. A forked process only forgets it, since its
+ * threads, locks and files are the parent's. No call may be under way. */
+void handle_close_opened(void *handle);
 
 /* This is the method `close` of all handles. Raises if another call is under way. */
 PyObject *handle_close(PyObject *self, PyObject *unused);
+/* The properties of all handles: `closed`. */
 extern PyGetSetDef handle_properties[];
-/* This is the tp_dealloc of all handles. */
+/* This is the tp_dealloc of all handles: closes what was opened, and frees the object. */
 void handle_free(PyObject *self);
 
 /* ---- What comes in (arrays.c, strings.c) ---- */
@@ -169,40 +179,41 @@ struct array {
     uint64_t *owned;      /* a copy, or NULL */
 };
 
-/* Returns whether an object is no NumPy masked array, whose mask nobody would read; else it sets TypeError. */
+/* Returns true unless an object is a masked array of NumPy, whose mask would be ignored: then sets TypeError. */
 bool check_unmasked(PyObject *object, const char *what);
 
-/* Takes anything with the buffer protocol, Arrow's interfaces or __array__, or a list or tuple of int. `what` is for
- * messages: "fingerprints". Sets TypeError or ValueError; if it succeeds, the caller releases the array. */
-bool array_take(PyObject *object, const char *what, struct array *array);
+/* Reads integers from anything with the buffer protocol, Arrow's interfaces or __array__, or from a list or tuple of
+ * int. `what` is for messages: "fingerprints". Sets TypeError, ValueError or MemoryError if it fails, and then there is
+ * nothing to release; if it succeeds, the caller releases the array. */
+bool parse_array(PyObject *object, const char *what, struct array *array);
 
 /* Releases what an array holds, and leaves it empty. It may be empty, or have been released. */
 void array_release(struct array *array);
 
-/* Returns whether an object is a single number, to be taken by number_take: an int, a NumPy scalar, or the like. Sets
- * no exception. */
+/* Returns whether an object is a single number, for parse_number, and not an array: an int, a NumPy scalar, or the
+ * like. Sets no exception. */
 bool is_number(PyObject *object);
 
 /* Sets *number to the number that an object is, from 0 to 2^64 - 1. A negative int64 of NumPy counts as the same bits.
  * `what` is for messages: "queries". */
-bool number_take(PyObject *object, const char *what, uint64_t *number);
+bool parse_number(PyObject *object, const char *what, uint64_t *number);
 
 /* Texts or IDs, each as bytes, that stay valid until strings_release. */
 struct strings {
     const char **items;
     size_t *lengths;
     size_t count, capacity;
-    PyObject *keeps;      /* a tuple that holds them, or NULL */
-    struct chunks chunks; /* of Arrow, which hold them */
+    PyObject *keeper;     /* a tuple of the objects that own the bytes, or NULL */
+    struct chunks chunks; /* of Arrow, which own the bytes if there is no such tuple */
 };
 
-/* Takes Arrow strings or binaries, or a sequence of str and bytes. `what` is for messages: "texts". If it succeeds, the
- * caller releases them. */
-bool strings_take(PyObject *object, const char *what, struct strings *strings);
+/* Reads Arrow strings or binaries, or a sequence of str (as UTF-8) and bytes. `what` is for messages: "texts". If it
+ * succeeds, the caller releases the strings; if it fails, there is nothing to release. */
+bool parse_strings(PyObject *object, const char *what, struct strings *strings);
 
-/* Does what strings_take does for a tuple that was just made, or fails if that is NULL, since making it has failed.
- * Releases the tuple in any case. */
-bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings);
+/* Does what parse_strings does for a tuple, and releases the tuple in any case. If the tuple is NULL, since making it
+ * has failed, which has set an exception, returns false. */
+bool parse_strings_and_release(PyObject *tuple, const char *what, struct strings *strings);
 
 /* Releases what the strings hold, and leaves them empty. */
 void strings_release(struct strings *strings);
@@ -211,41 +222,46 @@ void strings_release(struct strings *strings);
 
 enum { MAX_COLUMNS = 8 };
 
-/* Columns of memory, which grow. They start with columns_begin, and end with one of the functions that begin with
- * `columns_end`. */
+/* Columns of memory, which grow. They start with columns_begin, and end with one of the functions whose names begin
+ * with columns_end: those make Python's objects of them, and free what is left. */
 struct columns {
     struct column {
         char kind;   /* of its items, a letter of Python's module struct: Q, q, d, B or ?; 0: there is no such column */
         void *items; /* of malloc; NULL: there is no such column, either */
         size_t count, capacity;
     } list[MAX_COLUMNS];
-    bool failed; /* Memory ran out. Their end raises MemoryError then. */
+    bool failed; /* Memory ran out, so columns_end will raise MemoryError. */
 };
 
-/* Begins columns of these kinds, one letter each, which are not there yet. No GIL needed, here and below, unless an
- * object is made. */
+/* Begins columns of these kinds, one letter each. None has memory until columns_add is called for it. No GIL needed, as
+ * for all functions of columns but those that make objects or set exceptions. */
 void columns_begin(struct columns *columns, const char *kinds);
 
-/* Adds `more` items to a column, which is there from then on, also with `more` = 0. Returns the first of the new items,
- * which the caller sets. If memory runs out, returns NULL, and sets columns->failed, but no exception. */
-void *columns_add(struct columns *columns, size_t column, size_t more);
+/* Adds `more` items to a column. It then has memory, even if `more` is 0, so that its end is an empty array and not
+ * None. Returns the first of the new items, which the caller sets; the column may have moved. If memory runs out,
+ * returns NULL, and sets columns->failed, but no exception. */
+void *columns_add(struct columns *columns, size_t column_number, size_t more);
 
-/* Begins columns, and adds `count` items to each. Returns false with MemoryError set if memory ran out; then nothing is
- * left to end. */
+/* Begins columns, and adds `count` items to each, which the caller sets. Returns false with MemoryError set if memory
+ * runs out; then their memory is freed already, and ending them with `ok` = false only returns NULL. */
 bool columns_make(struct columns *columns, const char *kinds, size_t count);
 
-/* Makes a column of `count` items in memory of malloc, which the columns take over. */
-void columns_adopt(struct columns *columns, size_t column, void *items, size_t count);
+/* Gives a column, which has no memory yet, `count` items in memory of malloc, which the columns then own. */
+void columns_adopt(struct columns *columns, size_t column_number, void *items, size_t count);
 
-/* Return a tuple of NumPy arrays that take over the columns' memory, None for each that is not there; the array of the
- * first column alone; or the object that class `name` of libidx._results makes of them, which has read-only ones. They
- * are for the end of a call, which was `ok` or else has set an exception: then they free the memory, and return NULL.
- * If memory ran out, they do so with MemoryError. */
+/* End the columns after a call of the library, and return what Python gets of them. The objects own the memory then.
+ *
+ *   columns_end         a tuple of NumPy arrays, with None for a column without memory
+ *   columns_end_first   the NumPy array of the first column alone
+ *   columns_end_result  what the class `name` of libidx._results makes of the columns, which are read-only then
+ *
+ * `ok` says whether the call succeeded. If it did not, it has set an exception. If it did, but memory ran out while the
+ * columns grew, they set MemoryError. In both cases they free the memory, and return NULL. */
 PyObject *columns_end(struct columns *columns, bool ok);
 PyObject *columns_end_first(struct columns *columns, bool ok);
 PyObject *columns_end_result(struct columns *columns, bool ok, const char *name);
 
-/* Makes the type of columns. Must be called once in each module, before any columns end. */
+/* Makes the type of the objects that own columns. Must be called once in each module, before any columns end. */
 bool columns_init(void);
 
 #endif

@@ -3,7 +3,8 @@
 
 /* ---- Pairs ---- */
 
-/* The idx_pairs_visitor that appends pairs to the columns of Pairs. Returns false if memory runs out. */
+/* This is the idx_pairs_visitor that appends pairs to the columns of Pairs, which are `context`. Called without the
+ * GIL. Returns false if memory runs out. */
 static bool append_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct columns *columns = context;
     uint64_t *a = columns_add(columns, PAIRS_A, count), *b = columns_add(columns, PAIRS_B, count);
@@ -17,16 +18,19 @@ static bool append_pairs(void *context, const struct idx_pair *pairs, size_t cou
     return true;
 }
 
-/* Takes (other or None, k, call). Returns the Pairs of the index, or of it and another one. */
+/* Takes (other or None, k, call). Returns the Pairs of fingerprints within k bits: two of the index, or if another
+ * index is given, one of each. */
 PyObject *index_pairs(PyObject *self, PyObject *arguments) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct columns columns;
     struct call call;
     PyObject *other_arg, *k, *answer = NULL;
-    if (!PyArg_ParseTuple(arguments, "OOO&", &other_arg, &k, call_take, &call)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO&", &other_arg, &k, parse_call, &call)) return NULL;
     SET_OPTIONS(options, call);
-    struct view *view = view_hold(self), *other = view == NULL || other_arg == Py_None ? NULL : view_hold(other_arg);
-    if (view != NULL && (other_arg == Py_None || other != NULL) && any_distance_take(k, view, &options.distance) &&
+    const bool is_join = other_arg != Py_None;
+    struct view *view = view_hold(self);
+    struct view *other = view != NULL && is_join ? view_hold(other_arg) : NULL;
+    if (view != NULL && (other != NULL || !is_join) && parse_any_distance(k, view, &options.distance) &&
         columns_make(&columns, PAIRS_KINDS, 0)) {
         call_begin(&call);
         enum idx_status status =
@@ -42,10 +46,11 @@ PyObject *index_pairs(PyObject *self, PyObject *arguments) {
 
 /* ---- Clusters ---- */
 
-/* The columns of Clusters. Those of IDs follow. */
+/* The numbers of the columns of Clusters. IDS is the first one of IDs. */
 enum { CLUSTERS, FINGERPRINTS, DISTANCES, IS_REPRESENTATIVE, IDS };
 
-/* Is the idx_cluster_visitor that appends a row of Clusters. Returns false if memory runs out. */
+/* This is the idx_cluster_visitor that appends a member as a row of Clusters, whose columns are `context`. Called
+ * without the GIL. Returns false if memory runs out. */
 static bool append_member(void *context, const struct idx_cluster_member *member) {
     struct columns *columns = context;
     const struct idx_document *document = &member->document;
@@ -62,15 +67,16 @@ static bool append_member(void *context, const struct idx_cluster_member *member
     return !columns->failed;
 }
 
-/* Takes (k, method, representative, alone, call), the second and third as the numbers that idx.h gives them. Returns
- * Clusters. */
+/* Takes (k, method, representative, alone, call). `method` and `representative` are the numbers of enum
+ * idx_cluster_method and enum idx_representative; `alone` says whether fingerprints without near ones are listed.
+ * Returns Clusters. */
 PyObject *index_clusters(PyObject *self, PyObject *arguments) {
     struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
     struct columns columns;
     struct call call;
     PyObject *k, *answer = NULL;
     int method, representative, alone;
-    if (!PyArg_ParseTuple(arguments, "OiipO&", &k, &method, &representative, &alone, call_take, &call)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OiipO&", &k, &method, &representative, &alone, parse_call, &call)) return NULL;
     SET_OPTIONS(options, call);
     options.temporary_folder = call.folder.text;
     options.method = (enum idx_cluster_method)method;
@@ -79,7 +85,7 @@ PyObject *index_clusters(PyObject *self, PyObject *arguments) {
     struct view *view = check_range("method", method, 0, 1) && check_range("representative", representative, 0, 2)
                             ? view_hold(self)
                             : NULL;
-    if (view != NULL && any_distance_take(k, view, &options.distance)) {
+    if (view != NULL && parse_any_distance(k, view, &options.distance)) {
         columns_begin(&columns, "qQB?" ID_KINDS);
         for (size_t i = 0; i < IDS; i++) columns_add(&columns, i, 0);
         ids_begin(&columns, IDS, view->id_type);

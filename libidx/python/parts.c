@@ -4,29 +4,32 @@
 
 #include "libidx/python/text.h"
 
-/* Returns the bytes of a text, for the caller to release. A str may have surrogates, which end no part. */
+/* Returns the bytes of a text, a str or bytes, for the caller to release, or NULL with an exception set. A str is
+ * encoded in UTF-8, and its surrogates are kept, since they end no part. */
 static PyObject *get_bytes(PyObject *text) {
     if (PyBytes_Check(text)) return Py_NewRef(text);
     if (PyUnicode_Check(text)) return PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
     return PyErr_Format(PyExc_TypeError, "expected str or bytes, not %R", (PyObject *)Py_TYPE(text));
 }
 
-/* Makes a text of bytes, of the type that `like` is of. */
+/* Makes a text of bytes: bytes if `like` is that, or else a str, by the reverse of get_bytes. */
 static PyObject *make_like(PyObject *like, const char *bytes, size_t length) {
     return PyBytes_Check(like) ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length)
                                : PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)length, "surrogatepass");
 }
 
-/* Takes (text, "paragraph" or "line"[, whether it is escaped as in JSON]). Returns a list of the text's parts, of its
- * type. */
+/* Takes (text, "paragraph" or "line"[, escaped]), where `escaped` says whether the text is escaped as in JSON. Returns
+ * a list of the text's parts, each of the type of the text. */
 PyObject *parts_divide(PyObject *module, PyObject *arguments) {
     PyObject *text;
     const char *part_name;
     int escaped = 0;
     if (!PyArg_ParseTuple(arguments, "Os|p", &text, &part_name, &escaped)) return NULL;
-    PyObject *bytes = get_bytes(text), *list = bytes == NULL ? NULL : PyList_New(0);
-    const char *rest = list == NULL ? NULL : PyBytes_AsString(bytes);
-    size_t left_length = list == NULL ? 0 : (size_t)PyBytes_Size(bytes), length;
+    PyObject *bytes = get_bytes(text);
+    if (bytes == NULL) return NULL;
+    PyObject *list = PyList_New(0);
+    const char *rest = PyBytes_AsString(bytes);
+    size_t left_length = (size_t)PyBytes_Size(bytes), length;
     const enum idx_text_part part = strcmp(part_name, "line") == 0 ? IDX_TEXT_LINE : IDX_TEXT_PARAGRAPH;
     for (; left_length > 0 && list != NULL; rest += length, left_length -= length) {
         length = idx_text_find_part(rest, left_length, part, escaped);
@@ -34,16 +37,17 @@ PyObject *parts_divide(PyObject *module, PyObject *arguments) {
         if (item == NULL || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);
     }
-    Py_XDECREF(bytes);
+    Py_DECREF(bytes);
     return list;
 }
 
-/* Takes (part). Returns what is compared of it: the part without the marks of quotation that its lines begin with. */
+/* Takes (part), a str or bytes. Returns what is compared of it: the part without the marks of quotation, such as `> `,
+ * that its lines begin with. */
 PyObject *parts_unquote(PyObject *module, PyObject *part) {
     PyObject *bytes = get_bytes(part), *answer = NULL;
     if (bytes == NULL) return NULL;
     size_t length = (size_t)PyBytes_Size(bytes);
-    char *unquoted = malloc(length + 1);
+    char *unquoted = malloc(length + 1); /* unquoting never makes a part longer */
     if (memchr(PyBytes_AsString(bytes), '>', length) == NULL)
         answer = Py_NewRef(part);
     else if (unquoted != NULL)

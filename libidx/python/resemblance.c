@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool shingle_options_take(struct idx_text_shingle_options *options, long long width, const char *unit) {
+bool parse_shingle_options(struct idx_text_shingle_options *options, long long width, const char *unit) {
     *options = (struct idx_text_shingle_options)IDX_TEXT_SHINGLE_OPTIONS_INIT;
     if (!check_range("width", width, 1, IDX_TEXT_MAX_SHINGLE_WIDTH)) return false;
     options->width = (unsigned)width;
@@ -15,27 +15,28 @@ bool shingle_options_take(struct idx_text_shingle_options *options, long long wi
     return false;
 }
 
-/* The room for the hashes is guessed first, by words of two letters and a space, which suffices for most texts. If it
- * does not, idx_text_shingles says how many hashes there are, and is called again. */
+/* The first capacity is that of a text of words of two letters and a space, which suffices for most texts. If it does
+ * not, idx_text_shingles fails, but sets hashes->count to the number of all, so that the second call succeeds. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct call *call) {
     hashes->count = (options->unit == IDX_TEXT_WORDS ? length / 3 : length) + 1;
-    size_t room = 0;
+    size_t capacity = 0;
     enum idx_status status = IDX_OK;
-    while (room < hashes->count) {
-        room = hashes->count;
-        if (room > hashes->capacity) {
+    while (capacity < hashes->count) {
+        capacity = hashes->count;
+        if (capacity > hashes->capacity) {
+            bool fits = capacity <= SIZE_MAX / sizeof *hashes->items;
             free(hashes->items);
-            hashes->items = room > SIZE_MAX / sizeof *hashes->items ? NULL : malloc(room * sizeof *hashes->items);
-            hashes->capacity = hashes->items == NULL ? 0 : room;
+            hashes->items = fits ? malloc(capacity * sizeof *hashes->items) : NULL;
+            hashes->capacity = hashes->items == NULL ? 0 : capacity;
         }
         if (hashes->items == NULL) return call_fail_memory(call);
-        status = idx_text_shingles(text, length, options, hashes->items, room, &hashes->count, &call->error);
+        status = idx_text_shingles(text, length, options, hashes->items, capacity, &hashes->count, &call->error);
     }
     return status;
 }
 
-/* Takes (text, width, unit). Returns the shingles of the text, uint64[n], ascending. */
+/* Takes (text, width, unit). Returns the hashes of the text's shingles, uint64[n], ascending. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct call call;
@@ -45,19 +46,21 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     PyObject *text;
     const char *unit;
     long long width;
-    if (!PyArg_ParseTuple(arguments, "OLs", &text, &width, &unit) || !shingle_options_take(&options, width, unit))
+    if (!PyArg_ParseTuple(arguments, "OLs", &text, &width, &unit) || !parse_shingle_options(&options, width, unit))
         return NULL;
-    if (!strings_take_new(PyTuple_Pack(1, text), "text", &texts)) return NULL;
-    bool ok = call_begin_plain(&call) &&
+    if (!parse_strings_and_release(PyTuple_Pack(1, text), "text", &texts)) return NULL;
+    bool ok = call_begin_quiet(&call) &&
               call_end(&call, hashes_make(&hashes, texts.items[0], texts.lengths[0], &options, &call));
     strings_release(&texts);
     columns_begin(&columns, "Q");
-    columns.list[0] = (struct column){'Q', hashes.items, hashes.count, hashes.capacity};
+    columns.list[0] =
+        (struct column){.kind = 'Q', .items = hashes.items, .count = hashes.count, .capacity = hashes.capacity};
     return columns_end_first(&columns, ok);
 }
 
-/* Appends the sets of all texts to the first column, and sets how many hashes each has in the second one. Without the
- * GIL. If memory runs out, or a signal's handler raised, it may end early with IDX_OK: the columns or the call know. */
+/* Appends the hashes of the sets of all texts to the first column, and sets in the second one how many each has. Called
+ * without the GIL. It ends early with IDX_OK if memory runs out for a column, for which columns_end fails, or if a
+ * signal's handler raised, for which call_end fails. */
 static enum idx_status append_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
                                    struct columns *columns, struct call *call) {
     int64_t *counts = columns->list[1].items;
@@ -74,8 +77,8 @@ static enum idx_status append_sets(const struct strings *texts, const struct idx
     return status;
 }
 
-/* Takes (texts, width, unit). Returns the shingles of all texts, those of each ascending, uint64[m], and how many each
- * has, int64[n]. */
+/* Takes (texts, width, unit). Returns the hashes of the shingles of all texts, uint64[m], one text after the other,
+ * those of each ascending, and how many each text has, int64[n]. */
 PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct columns columns;
@@ -85,17 +88,18 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     const char *unit;
     long long width;
     if (!PyArg_ParseTuple(arguments, "OLs", &texts_arg, &width, &unit) ||
-        !shingle_options_take(&options, width, unit) || !strings_take(texts_arg, "texts", &texts))
+        !parse_shingle_options(&options, width, unit) || !parse_strings(texts_arg, "texts", &texts))
         return NULL;
     columns_begin(&columns, "Qq");
     columns_add(&columns, 0, 0);
+    /* If columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
     bool ok = columns_add(&columns, 1, texts.count) == NULL ||
-              (call_begin_plain(&call) && call_end(&call, append_sets(&texts, &options, &columns, &call)));
+              (call_begin_quiet(&call) && call_end(&call, append_sets(&texts, &options, &columns, &call)));
     strings_release(&texts);
     return columns_end(&columns, ok);
 }
 
-/* This is the idx_text_word_visitor that counts words. */
+/* This is the idx_text_word_visitor that counts words in an int64_t, `context`. */
 static bool count_word(void *context, const struct idx_text_word *word) {
     ++*(int64_t *)context;
     return true;
@@ -117,8 +121,8 @@ PyObject *resemblance_words(PyObject *module, PyObject *texts_arg) {
     struct call call;
     struct strings texts;
     struct columns columns;
-    if (!strings_take(texts_arg, "texts", &texts)) return NULL;
-    bool ok = columns_make(&columns, "q", texts.count) && call_begin_plain(&call) &&
+    if (!parse_strings(texts_arg, "texts", &texts)) return NULL;
+    bool ok = columns_make(&columns, "q", texts.count) && call_begin_quiet(&call) &&
               call_end(&call, count_words(&texts, columns.list[0].items, &call));
     strings_release(&texts);
     return columns_end_first(&columns, ok);
@@ -133,10 +137,10 @@ PyObject *resemblance_compute(PyObject *module, PyObject *arguments) {
     const char *unit;
     long long width;
     double resemblance = 0;
-    if (!PyArg_ParseTuple(arguments, "OOLs", &a, &b, &width, &unit) || !shingle_options_take(&options, width, unit))
+    if (!PyArg_ParseTuple(arguments, "OOLs", &a, &b, &width, &unit) || !parse_shingle_options(&options, width, unit))
         return NULL;
-    if (!strings_take_new(PyTuple_Pack(2, a, b), "texts", &texts)) return NULL;
-    bool ok = call_begin_plain(&call) &&
+    if (!parse_strings_and_release(PyTuple_Pack(2, a, b), "texts", &texts)) return NULL;
+    bool ok = call_begin_quiet(&call) &&
               call_end(&call, idx_text_resemblance(texts.items[0], texts.lengths[0], texts.items[1], texts.lengths[1],
                                                    &options, &resemblance, &call.error));
     strings_release(&texts);
@@ -146,7 +150,7 @@ PyObject *resemblance_compute(PyObject *module, PyObject *arguments) {
 int64_t convert_to_threshold(double resemblance) {
     bool fits = resemblance > 0 && resemblance <= 1;
     int64_t threshold = fits ? (int64_t)lround(resemblance * (double)IDX_THRESHOLD_ONE) : 0;
-    if (threshold > 0) return threshold; /* the least ones are rounded to 0 */
+    if (threshold > 0) return threshold; /* resemblances below 0.00005 are rounded to 0, and so refused */
     PyObject *number = PyFloat_FromDouble(resemblance);
     if (number != NULL) raise_status(IDX_INVALID_ARGUMENT, "resemblance = %R: give one from 0.0001 to 1", number);
     Py_XDECREF(number);

@@ -16,17 +16,17 @@ void sets_release(struct sets *sets) {
     free(sets->list);
 }
 
-/* Makes the list of sets: each set is as many of the next hashes as its count says. Raises if the counts are above the
- * hashes, or if the hashes of a set do not ascend. */
-static bool list_sets(struct sets *sets) {
+/* Makes sets->list: set i has the next counts[i] hashes. Returns false with an exception set if there are fewer hashes
+ * than that, if the hashes of a set do not ascend, or if memory runs out. The caller then calls sets_release. */
+static bool make_set_list(struct sets *sets) {
     size_t count = sets->counts.count, begin = 0;
     sets->list = calloc(count + 1, sizeof *sets->list);
     if (sets->list == NULL) return refuse_memory();
     for (size_t i = 0; i < count; i++) {
-        const uint64_t *hashes = sets->hashes.count == 0 ? NULL : sets->hashes.items + begin;
+        const uint64_t *hashes = sets->hashes.count == 0 ? NULL : sets->hashes.items + begin; /* items may be NULL */
         if (sets->counts.items[i] > sets->hashes.count - begin)
             return refuse(PyExc_ValueError, "counts: they are above the hashes");
-        sets->list[i] = (struct idx_set){hashes, (size_t)sets->counts.items[i]};
+        sets->list[i] = (struct idx_set){.hashes = hashes, .count = (size_t)sets->counts.items[i]};
         for (size_t j = 1; j < sets->list[i].count; j++)
             if (hashes[j - 1] >= hashes[j])
                 return refuse(PyExc_ValueError, "a set whose hashes do not ascend: give what libidx.shingles returns");
@@ -35,34 +35,35 @@ static bool list_sets(struct sets *sets) {
     return true;
 }
 
-bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets) {
+bool parse_sets(PyObject *hashes, PyObject *counts, struct sets *sets) {
     *sets = (struct sets){.list = NULL};
-    bool taken =
-        array_take(hashes, "hashes", &sets->hashes) && array_take(counts, "counts", &sets->counts) && list_sets(sets);
-    if (!taken) sets_release(sets);
-    return taken;
+    bool ok = parse_array(hashes, "hashes", &sets->hashes) && parse_array(counts, "counts", &sets->counts) &&
+              make_set_list(sets);
+    if (!ok) sets_release(sets);
+    return ok;
 }
 
-bool sets_take_texts(PyObject *arguments, enum idx_id_type id_type, bool may_lack_ids, struct sets *sets) {
+bool parse_sets_with_ids(PyObject *arguments, enum idx_id_type id_type, bool may_lack_ids, struct sets *sets) {
     PyObject *hashes, *counts, *ids;
-    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &ids) || !sets_take(hashes, counts, sets)) return false;
-    if (items_take_named(ids, sets->counts.count, id_type, may_lack_ids, &sets->items)) return true;
+    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &ids) || !parse_sets(hashes, counts, sets)) return false;
+    if (parse_items_of_texts(ids, sets->counts.count, id_type, may_lack_ids, &sets->items)) return true;
     sets_release(sets);
     return false;
 }
 
 /* ---- Answers ---- */
 
-/* The columns of Resembling. Those of IDs follow. */
+/* The numbers of the columns of Resembling. IDS is the first one of IDs. */
 enum { OFFSETS, RESEMBLANCES, IDS };
 
-/* Begins columns of IDs, from number `first` on. IDs are integers unless they are texts. */
+/* Begins the columns of IDs, from number `first` on: of bytes for IDX_ID_TEXT, or else of integers. No GIL needed. */
 static void begin_id_columns(struct columns *columns, size_t first, enum idx_id_type id_type) {
     ids_begin(columns, first, id_type == IDX_ID_TEXT ? IDX_ID_TEXT : IDX_ID_U64);
 }
 
-/* Begins the columns of Resembling, without queries, for an index of this ID type. No GIL needed. */
-static void begin_resembling(struct columns *columns, enum idx_id_type id_type) {
+/* Begins the columns of Resembling, without queries, for an index of this ID type. If memory runs out, it sets
+ * columns->failed. No GIL needed. */
+static void begin_resembling_columns(struct columns *columns, enum idx_id_type id_type) {
     columns_begin(columns, "qd" ID_KINDS);
     int64_t *offset = columns_add(columns, OFFSETS, 1);
     if (offset != NULL) *offset = 0;
@@ -70,9 +71,9 @@ static void begin_resembling(struct columns *columns, enum idx_id_type id_type) 
     begin_id_columns(columns, IDS, id_type);
 }
 
-/* Appends the lists of `count` queries to the columns of Resembling. No GIL needed; returns false if memory runs
- * out. */
-static bool append_resembling(struct columns *columns, const struct idx_resembling_lists *lists, size_t count) {
+/* Appends the lists of `count` queries to the columns of Resembling. Returns false if memory runs out; columns->failed
+ * is set then. No GIL needed. */
+static bool append_resembling_lists(struct columns *columns, const struct idx_resembling_lists *lists, size_t count) {
     int64_t old_count = (int64_t)columns->list[RESEMBLANCES].count, found_count = lists->offsets[count];
     int64_t *offsets = columns_add(columns, OFFSETS, count);
     double *resemblances = columns_add(columns, RESEMBLANCES, (size_t)found_count);
@@ -88,8 +89,9 @@ static bool append_resembling(struct columns *columns, const struct idx_resembli
 
 /* ---- Looking up ---- */
 
-/* Sets the options from the tuple (threshold, threads, limit, max_candidates), where -1 is no limit. */
-static bool read_options(PyObject *tuple, struct idx_resembling_options *options) {
+/* Sets the options from the tuple (threshold, threads, limit, max_candidates), where -1 is no limit, as UINT64_MAX is
+ * in the options. Returns false with an exception set if it is another tuple, or a limit is out of range. */
+static bool parse_resembling_options(PyObject *tuple, struct idx_resembling_options *options) {
     long long threshold, limit, candidates;
     *options = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
     if (!PyArg_ParseTuple(tuple, "LILL", &threshold, &options->threads, &limit, &candidates) ||
@@ -105,26 +107,27 @@ static bool read_options(PyObject *tuple, struct idx_resembling_options *options
 /* How many sets are looked up by one call of the library; signals are handled between two calls. */
 enum { SETS_AT_ONCE = 4096 };
 
-/* Looks up sets, and appends the documents that resemble them to the columns. Adds to *unread how many documents were
- * not compared because of max_candidates. If a signal's handler raised, it ends early with IDX_OK, and call_end fails.
- * Without the GIL. */
-static enum idx_status look_up_sets(struct view *view, const struct sets *sets,
-                                    const struct idx_resembling_options *options, struct columns *columns,
-                                    unsigned long long *unread, struct call *call) {
+/* Looks up sets, and appends the documents that resemble them to the columns of Resembling. Adds to *unread how many
+ * documents were not compared because of max_candidates. If a signal's handler raised, it ends early with IDX_OK, and
+ * call_end fails. Called without the GIL. */
+static enum idx_status look_up_and_append_sets(struct view *view, const struct sets *sets,
+                                               const struct idx_resembling_options *options, struct columns *columns,
+                                               unsigned long long *unread, struct call *call) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < sets->counts.count && status == IDX_OK && call_check_signals(call); i += SETS_AT_ONCE) {
         size_t count = sets->counts.count - i < SETS_AT_ONCE ? sets->counts.count - i : SETS_AT_ONCE;
         struct idx_resembling_lists lists;
         status = idx_list_resembling(view->index, sets->list + i, count, options, &lists, &call->error);
         if (status != IDX_OK) break;
-        if (!append_resembling(columns, &lists, count)) status = call_fail_memory(call);
+        if (!append_resembling_lists(columns, &lists, count)) status = call_fail_memory(call);
         *unread += lists.unread;
         idx_resembling_lists_close(&lists);
     }
     return status;
 }
 
-/* Takes (hashes, counts, options). Returns (Resembling, how many documents were not looked at). */
+/* Takes (hashes, counts, options), and looks up the sets. Returns (Resembling, how many documents were not compared
+ * because of max_candidates). */
 PyObject *index_resembling(PyObject *self, PyObject *arguments) {
     struct idx_resembling_options options;
     struct columns columns;
@@ -132,13 +135,14 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
     struct call call;
     unsigned long long unread = 0;
     PyObject *hashes, *counts, *tuple, *resembling = NULL;
-    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &tuple) || !read_options(tuple, &options)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &tuple) || !parse_resembling_options(tuple, &options))
+        return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    if (sets_take(hashes, counts, &sets)) {
-        begin_resembling(&columns, view->id_type);
-        bool ok =
-            call_begin_plain(&call) && call_end(&call, look_up_sets(view, &sets, &options, &columns, &unread, &call));
+    if (parse_sets(hashes, counts, &sets)) {
+        begin_resembling_columns(&columns, view->id_type);
+        bool ok = call_begin_quiet(&call) &&
+                  call_end(&call, look_up_and_append_sets(view, &sets, &options, &columns, &unread, &call));
         resembling = columns_end_result(&columns, ok, "Resembling");
         sets_release(&sets);
     }
@@ -148,26 +152,27 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
 
 /* ---- Adding what resembles nothing ---- */
 
-/* Returns what writer_add_unlike does, made of the lists of what resembles each set. A set was added if its list is
- * empty and it is not empty itself: an empty set is never added. */
+/* Returns the tuple of writer_add_unlike, made of the list of what resembles each set. A set was added if its list is
+ * empty and it is not empty itself: an empty set is never added. The caller closes the lists. */
 static PyObject *make_added_and_resembling(const struct idx_resembling_lists *lists, const struct sets *sets,
                                            enum idx_id_type id_type) {
     size_t count = sets->counts.count;
     struct columns columns, truths;
     bool ok = columns_make(&truths, "?", count);
-    begin_resembling(&columns, id_type);
-    append_resembling(&columns, lists, count);
+    begin_resembling_columns(&columns, id_type);
+    append_resembling_lists(&columns, lists, count);
     for (size_t i = 0; i < count && ok; i++)
         ((uint8_t *)truths.list[0].items)[i] = lists->offsets[i] == lists->offsets[i + 1] && sets->list[i].count > 0;
-    PyObject *added = columns_end_first(&truths, ok), *found = columns_end_result(&columns, ok, "Resembling");
+    PyObject *added = columns_end_first(&truths, ok);
+    PyObject *found = columns_end_result(&columns, ok, "Resembling");
     if (added != NULL && found != NULL) return Py_BuildValue("(NNK)", added, found, (unsigned long long)lists->unread);
     Py_XDECREF(added);
     Py_XDECREF(found);
     return NULL;
 }
 
-/* Takes ((hashes, counts, ids), options). Returns (added bool[n], Resembling, how many documents were not looked at).
- */
+/* Takes ((hashes, counts, ids), options), and adds those texts that resemble no other. Returns (added bool[n],
+ * Resembling, how many documents were not compared because of max_candidates). */
 PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     struct handle *handle = &object->handle;
@@ -175,8 +180,8 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
     struct idx_resembling_lists lists;
     struct sets sets;
     PyObject *texts, *tuple, *answer = NULL;
-    if (!PyArg_ParseTuple(arguments, "O!O", &PyTuple_Type, &texts, &tuple) || !read_options(tuple, &options) ||
-        !sets_take_texts(texts, object->id_type, false, &sets))
+    if (!PyArg_ParseTuple(arguments, "O!O", &PyTuple_Type, &texts, &tuple) ||
+        !parse_resembling_options(tuple, &options) || !parse_sets_with_ids(texts, object->id_type, false, &sets))
         return NULL;
     struct idx_item *items = items_make_list(&sets.items);
     if (items != NULL && handle_begin(handle) &&
@@ -191,14 +196,14 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
 
 /* ---- All sets ---- */
 
-/* The callable gets the gathered sets once they have so many hashes. */
+/* The visitor of index_visit_sets gets the gathered sets once they have at least this many hashes. */
 enum { HASHES_AT_ONCE = 1 << 20 };
 
 /* Columns of gathered sets: their hashes, and how many each has. Those of their IDs follow. */
 enum { HASHES, COUNTS, SET_IDS };
 
 struct set_gathering {
-    PyObject *visitor; /* a callable, which takes the columns */
+    PyObject *visitor; /* a callable, which gets the columns as arguments */
     struct columns columns;
     struct call call;
     enum idx_id_type id_type;
@@ -212,9 +217,9 @@ static void begin_gathering(struct set_gathering *gathering) {
     begin_id_columns(&gathering->columns, SET_IDS, gathering->id_type);
 }
 
-/* Calls the visitor with the gathered sets, and begins with none again. Called without the GIL, which it takes for
- * that. Returns false if the visitor raises. */
-static bool call_visitor(struct set_gathering *gathering) {
+/* Calls the visitor with the gathered sets, and begins empty columns again. Called without the GIL, which it acquires.
+ * Returns false, and sets call.failed, if the visitor raises or memory runs out. */
+static bool pass_sets_to_visitor(struct set_gathering *gathering) {
     PyEval_RestoreThread(gathering->call.thread);
     PyObject *arrays = columns_end(&gathering->columns, true);
     PyObject *answer = arrays == NULL ? NULL : PyObject_CallObject(gathering->visitor, arrays);
@@ -226,7 +231,8 @@ static bool call_visitor(struct set_gathering *gathering) {
     return !gathering->call.failed;
 }
 
-/* Is the idx_set_visitor that gathers sets. Returns false if memory runs out or the visitor raises. */
+/* This is the idx_set_visitor that gathers sets in a struct set_gathering, `context`, and passes them on once they have
+ * HASHES_AT_ONCE hashes. Called without the GIL. Returns false if memory runs out or the visitor raises. */
 static bool gather_set(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct set_gathering *gathering = context;
     struct columns *columns = &gathering->columns;
@@ -236,7 +242,7 @@ static bool gather_set(void *context, const struct idx_document *document, const
     if (columns->failed) return false;
     if (set->count > 0) memcpy(hashes, set->hashes, set->count * sizeof *hashes);
     *count = (int64_t)set->count;
-    return columns->list[HASHES].count < HASHES_AT_ONCE || call_visitor(gathering);
+    return columns->list[HASHES].count < HASHES_AT_ONCE || pass_sets_to_visitor(gathering);
 }
 
 /* Takes (visitor), and calls it with (hashes, counts, numbers, ID offsets, ID bytes) of all texts, many at a time. */
@@ -247,11 +253,13 @@ PyObject *index_visit_sets(PyObject *self, PyObject *visitor) {
     if (view == NULL) return NULL;
     gathering.id_type = view->id_type;
     begin_gathering(&gathering);
-    call_begin_plain(call);
+    call_begin_quiet(call);
     enum idx_status status = idx_visit_sets(view->index, gather_set, &gathering, &call->error);
-    if (status == IDX_OK && !gathering.columns.failed && !call->failed) call_visitor(&gathering);
+    if (status == IDX_OK && !gathering.columns.failed && !call->failed) pass_sets_to_visitor(&gathering);
     bool ok = call_end(call, status);
     view_release(view);
+    /* The columns are empty, or of no use: they are ended to free their memory, and to raise MemoryError if it ran out.
+     */
     PyObject *rest = columns_end(&gathering.columns, ok);
     if (rest == NULL) return NULL;
     Py_DECREF(rest);
@@ -260,7 +268,8 @@ PyObject *index_visit_sets(PyObject *self, PyObject *visitor) {
 
 /* ---- Functions of the module ---- */
 
-/* Takes (threshold). Returns how many values of a sketch are enough for it. */
+/* Takes (threshold), a resemblance in units of 1/IDX_THRESHOLD_ONE. Returns how many values of a sketch are enough to
+ * find texts that resemble each other by it (idx_sketch_values). */
 PyObject *core_sketch_values(PyObject *module, PyObject *threshold_arg) {
     long long threshold = PyLong_AsLongLong(threshold_arg);
     if ((threshold == -1 && PyErr_Occurred()) || !check_range("threshold", threshold, 1, IDX_THRESHOLD_ONE))

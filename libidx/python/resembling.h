@@ -12,12 +12,14 @@ struct sets {
     struct items items;
 };
 
-/* Takes sets, and checks that their counts fit the hashes, and that the hashes of each set ascend. If it succeeds, the
- * caller releases the sets. */
-bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets);
+/* Reads sets: counts[i] is how many of the next hashes set i has. Raises ValueError if there are fewer hashes than
+ * that, or if the hashes of a set do not ascend. If it succeeds, the caller releases the sets, whose `items` are empty;
+ * if it fails, there is nothing to release. */
+bool parse_sets(PyObject *hashes, PyObject *counts, struct sets *sets);
 
-/* Takes (hashes, counts, ids), as a method gets them. `may_lack_ids` is as for items_take. */
-bool sets_take_texts(PyObject *arguments, enum idx_id_type id_type, bool may_lack_ids, struct sets *sets);
+/* Reads the tuple (hashes, counts, ids): sets as parse_sets does, and into sets->items their IDs as
+ * parse_items_of_texts does, with its `may_lack_ids`. If it succeeds, the caller releases the sets. */
+bool parse_sets_with_ids(PyObject *arguments, enum idx_id_type id_type, bool may_lack_ids, struct sets *sets);
 
 /* Releases the arrays, the list and the items. */
 void sets_release(struct sets *sets);

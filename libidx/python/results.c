@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-bool gather_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
+bool append_query_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct columns *columns = context;
-    size_t offset_count = columns->list[MATCHES_OFFSETS].count;
+    size_t offset_count = columns->list[MATCHES_OFFSETS].count; /* as many queries have their offset already */
     int64_t match_count = (int64_t)columns->list[MATCHES_FINGERPRINTS].count;
     int64_t *offsets = columns_add(columns, MATCHES_OFFSETS, query + 1 - offset_count);
     uint64_t *fingerprints = columns_add(columns, MATCHES_FINGERPRINTS, count);
@@ -42,7 +42,7 @@ void ids_add(struct columns *columns, size_t first, uint64_t number, const char 
     }
 }
 
-/* ---- Lists, which take most of the time of what Python makes of many IDs ---- */
+/* ---- Lists: they are made in C because they would take most of the time of results with many IDs ---- */
 
 PyObject *texts_to_list(const int64_t *offsets, Py_ssize_t count, const char *bytes, const char *errors) {
     bool as_bytes = strcmp(errors, "bytes") == 0;
@@ -56,7 +56,7 @@ PyObject *texts_to_list(const int64_t *offsets, Py_ssize_t count, const char *by
     return list;
 }
 
-/* Takes (offsets int64[n + 1], bytes, errors). Returns what texts_to_list does. */
+/* Takes (offsets int64[n + 1], bytes, errors), and checks the offsets. Returns the list of texts_to_list. */
 PyObject *core_texts(PyObject *module, PyObject *arguments) {
     Py_buffer offsets, bytes;
     const char *errors;
@@ -72,7 +72,8 @@ PyObject *core_texts(PyObject *module, PyObject *arguments) {
     return list;
 }
 
-/* Takes (list, offsets int64[n + 1]). Returns a list of list[offsets[i]:offsets[i + 1]]. */
+/* Takes (list, offsets int64[n + 1]). Returns the list of the slices list[offsets[i]:offsets[i + 1]]; offsets out of
+ * range are cut to it, as Python does. */
 PyObject *core_lists(PyObject *module, PyObject *arguments) {
     Py_buffer offsets;
     PyObject *items;
@@ -88,13 +89,12 @@ PyObject *core_lists(PyObject *module, PyObject *arguments) {
     return lists;
 }
 
-/* Takes (offsets int64[n + 1]), which ascend from 0. Returns for each row the number of the query that has it,
- * int64[m].
- */
+/* Takes (offsets int64[n + 1]), which ascend from 0: query i has the rows from offsets[i] to before offsets[i + 1].
+ * Returns for each row the number of its query, int64[m]. For example, [0, 2, 3] gives [0, 0, 1]. */
 PyObject *core_rows(PyObject *module, PyObject *offsets_arg) {
     struct columns columns;
     struct array offsets;
-    if (!array_take(offsets_arg, "offsets", &offsets)) return NULL;
+    if (!parse_array(offsets_arg, "offsets", &offsets)) return NULL;
     size_t row_count = offsets.count == 0 ? 0 : (size_t)offsets.items[offsets.count - 1];
     bool ok = columns_make(&columns, "q", row_count);
     int64_t *queries = columns.list[0].items;

@@ -7,13 +7,13 @@ struct sets_object {
     struct handle handle; /* of a struct idx_sets */
     struct idx_text_shingle_options options;
     struct hashes shingles;      /* of the text that is being added */
-    size_t count;                /* texts so far */
-    size_t compared;             /* of these, those that have shingles */
+    size_t count;                /* how many texts were added */
+    size_t compared_count;       /* how many of them have shingles */
     struct idx_needles *needles; /* what is looked for in texts; NULL: nothing yet */
     struct idx_needle_finder *finder;
 };
 
-/* Closes the finder before the needles, which it uses, and then all else. */
+/* Closes sets, as struct handle_kind has it: first the finder, which uses the needles, then these, then all else. */
 static void close_sets(PyObject *self, void *sets) {
     struct sets_object *object = (struct sets_object *)self;
     idx_needle_finder_close(object->finder);
@@ -22,7 +22,8 @@ static void close_sets(PyObject *self, void *sets) {
     free(object->shingles.items);
 }
 
-/* Takes (width, unit, call). Returns Sets without texts, whose shingles have `width` units. */
+/* Takes (width, unit, call). Returns Sets without texts, whose shingles will have `width` words or characters, as
+ * `unit` says. */
 static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"Sets", "is closed", close_sets};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
@@ -30,10 +31,10 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     struct call opening;
     long long width;
     const char *unit;
-    if (!PyArg_ParseTuple(arguments, "LsO&", &width, &unit, call_take, &opening)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "LsO&", &width, &unit, parse_call, &opening)) return NULL;
     struct sets_object *object = handle_new(type, &kind, &opening);
     if (object == NULL) return NULL;
-    bool ok = shingle_options_take(&object->options, width, unit);
+    bool ok = parse_shingle_options(&object->options, width, unit);
     if (ok) {
         struct call *call = &object->handle.call;
         object->options.in_text_order = true;
@@ -41,24 +42,25 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
         options.temporary_folder = call->folder.text;
         ok = call_begin(call) && call_end(call, idx_sets_open(&sets, &options, &call->error));
     }
-    return handle_opened(object, sets, ok);
+    return handle_set_opened(object, sets, ok);
 }
 
 /* ---- Adding ---- */
 
-/* Adds the set of `count` hashes from number `begin` on. Called without the GIL, as all functions here that return a
- * status. */
+/* Adds the set of the `count` hashes from hashes[begin] on, which may repeat; `hashes` may be NULL for an empty set.
+ * Called without the GIL, as all functions here that return a status. */
 static enum idx_status add_set(struct sets_object *object, const uint64_t *hashes, size_t begin, size_t count) {
-    static const uint64_t no_hashes = 0; /* an empty set has a place, too */
+    static const uint64_t no_hashes = 0; /* idx_sets_add needs a pointer even for an empty set */
     enum idx_status status = idx_sets_add(object->handle.opened, count == 0 ? &no_hashes : hashes + begin, count,
                                           &object->handle.call.error);
-    object->count += status == IDX_OK;
-    object->compared += status == IDX_OK && count > 0;
-    return status;
+    if (status != IDX_OK) return status;
+    object->count++;
+    if (count > 0) object->compared_count++;
+    return IDX_OK;
 }
 
-/* Adds the shingles of each text, or none for the texts that are left out: those with an item other than 0 in
- * `omitted`, if that has items. */
+/* Adds the set of shingles of each text: an empty set for text i if omitted->items is not NULL and omitted->items[i] is
+ * not 0. If a signal's handler raised, it ends early with IDX_OK, and call_end fails. */
 static enum idx_status add_texts(struct sets_object *object, const struct strings *texts, const struct array *omitted) {
     struct hashes *shingles = &object->shingles;
     struct call *call = &object->handle.call;
@@ -76,8 +78,8 @@ static PyObject *sets_add(PyObject *self, PyObject *arguments) {
     PyObject *list, *marks;
     struct array omitted = {.items = NULL};
     struct strings texts;
-    if (!PyArg_ParseTuple(arguments, "OO", &list, &marks) || !strings_take(list, "texts", &texts)) return NULL;
-    bool ok = marks == Py_None || array_take(marks, "marks", &omitted);
+    if (!PyArg_ParseTuple(arguments, "OO", &list, &marks) || !parse_strings(list, "texts", &texts)) return NULL;
+    bool ok = marks == Py_None || parse_array(marks, "marks", &omitted);
     if (ok && marks != Py_None && omitted.count != texts.count)
         ok = refuse(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts.count, omitted.count);
     const size_t count = texts.count;
@@ -87,33 +89,35 @@ static PyObject *sets_add(PyObject *self, PyObject *arguments) {
     return ok ? PyLong_FromSize_t(count) : NULL;
 }
 
-/* Adds sets, each of as many of the next hashes as its count says, which is checked already. */
-static enum idx_status add_hashes(struct sets_object *object, const struct array *hashes, const struct array *counts) {
+/* Adds sets: set i has the next counts[i] hashes. check_counts has been called. */
+static enum idx_status add_sets(struct sets_object *object, const struct array *hashes, const struct array *counts) {
     enum idx_status status = IDX_OK;
     size_t begin = 0;
-    for (size_t i = 0; i < counts->count && status == IDX_OK; begin += (size_t)counts->items[i++])
+    for (size_t i = 0; i < counts->count && status == IDX_OK; i++) {
         status = add_set(object, hashes->items, begin, (size_t)counts->items[i]);
+        begin += (size_t)counts->items[i];
+    }
     return status;
 }
 
-/* Returns whether there are as many hashes as the counts say, or more; else it raises. */
+/* Returns whether there are at least as many hashes as the sum of the counts; otherwise raises ValueError. */
 static bool check_counts(const struct array *hashes, const struct array *counts) {
-    size_t left = hashes->count;
+    size_t left_count = hashes->count;
     for (size_t i = 0; i < counts->count; i++) {
-        if (counts->items[i] > left) return refuse(PyExc_ValueError, "counts: they are above the hashes");
-        left -= (size_t)counts->items[i];
+        if (counts->items[i] > left_count) return refuse(PyExc_ValueError, "counts: they are above the hashes");
+        left_count -= (size_t)counts->items[i];
     }
     return true;
 }
 
-/* Takes (hashes, counts): each set is as many of the next hashes as its count says. Returns how many sets there are. */
+/* Takes (hashes, counts), and adds sets: set i has the next counts[i] hashes. Returns how many sets there are. */
 static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
     PyObject *hashes_arg, *counts_arg;
     struct array hashes, counts = {.items = NULL};
-    if (!PyArg_ParseTuple(arguments, "OO", &hashes_arg, &counts_arg) || !array_take(hashes_arg, "hashes", &hashes))
+    if (!PyArg_ParseTuple(arguments, "OO", &hashes_arg, &counts_arg) || !parse_array(hashes_arg, "hashes", &hashes))
         return NULL;
-    bool ok = array_take(counts_arg, "counts", &counts) && check_counts(&hashes, &counts) && handle_begin(self) &&
-              handle_end(self, add_hashes((struct sets_object *)self, &hashes, &counts));
+    bool ok = parse_array(counts_arg, "counts", &counts) && check_counts(&hashes, &counts) && handle_begin(self) &&
+              handle_end(self, add_sets((struct sets_object *)self, &hashes, &counts));
     const size_t count = counts.count;
     array_release(&counts);
     array_release(&hashes);
@@ -122,10 +126,10 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
 
 /* ---- Keeping ---- */
 
-/* Decides which texts to keep, and fills the columns of the result: which text each one joins, how much it resembles
- * that one, and if contained texts are looked for, the share of its own shingles that are in that one. */
-static enum idx_status fill_columns(struct sets_object *object, const struct idx_keep_options *options,
-                                    struct columns *columns) {
+/* Decides which texts to keep, and sets the columns of sets_keep for each text: which text it joins, how much it
+ * resembles that one, and if there is a third column, the share of its own shingles that are in that one. */
+static enum idx_status keep_and_set_columns(struct sets_object *object, const struct idx_keep_options *options,
+                                            struct columns *columns) {
     struct call *call = &object->handle.call;
     uint64_t *kept = columns->list[0].items;
     double *resemblances = columns->list[1].items, *shares = columns->list[2].items;
@@ -137,7 +141,8 @@ static enum idx_status fill_columns(struct sets_object *object, const struct idx
         kept[i] = results[i].kept;
         resemblances[i] = is_kept ? 1 : (double)results[i].shared / (double)results[i].total;
         if (shares == NULL) continue;
-        /* total = size + the size of the kept one - shared, and of a kept one, `total` is its size */
+        /* Both sets together have `total` hashes, so size = total + shared - (the size of the kept set), and the
+         * `total` of a kept set is its size. */
         const uint32_t size = results[i].total + results[i].shared - results[results[i].kept].total;
         shares[i] = is_kept ? 1 : (double)results[i].shared / (double)size;
     }
@@ -145,19 +150,21 @@ static enum idx_status fill_columns(struct sets_object *object, const struct idx
     return status;
 }
 
-/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_THRESHOLD_ONE. One
- * of them may be 0, which is none. Returns false with an exception set if a threshold is out of range. */
-static bool convert_thresholds(double resemblance, double contained, int64_t *threshold, int64_t *share) {
-    const bool has_share = contained != 0, has_threshold = resemblance != 0 || !has_share;
-    *share = has_share ? convert_to_threshold(contained) : 0;
-    if (has_share && *share == 0) return false;
-    *threshold = has_threshold ? convert_to_threshold(resemblance) : 0;
-    return !has_threshold || *threshold != 0;
+/* Converts the thresholds of resemblance and of containment to units of 1/IDX_THRESHOLD_ONE. One of them may be 0, for
+ * none; if both are, the one of resemblance is refused. Returns false with an exception set if a threshold is out of
+ * range. */
+static bool convert_thresholds(double resemblance, double contained, int64_t *min_resemblance, int64_t *min_contained) {
+    const bool by_containment = contained != 0, by_resemblance = resemblance != 0 || !by_containment;
+    *min_contained = by_containment ? convert_to_threshold(contained) : 0;
+    if (by_containment && *min_contained == 0) return false;
+    *min_resemblance = by_resemblance ? convert_to_threshold(resemblance) : 0;
+    return !by_resemblance || *min_resemblance != 0;
 }
 
-/* Takes (resemblance or 0, known, preferences or None, copies[, contained, members]). Returns the row of the text that
- * each joins, uint64[n], how much it resembles that one, float64[n], and with `contained` the share of its own shingles
- * in that one, float64[n]. Texts of fewer than `members` shingles are not contained in others. */
+/* Takes (resemblance or 0, known, preferences or None, copies[, contained, members]): the last five are options of
+ * idx_sets_keep. Returns for each text the number of the text that it joins, uint64[n], how much it resembles that one,
+ * float64[n], and with `contained` the share of its own shingles in that one, float64[n]. Texts of fewer than `members`
+ * shingles are not contained in others. */
 static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
@@ -167,20 +174,20 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     struct natural known = {"known", UINT64_MAX, 0}, members = {"members", UINT64_MAX, 0};
     double resemblance, contained = 0;
     int copies;
-    if (!PyArg_ParseTuple(arguments, "dO&Op|dO&", &resemblance, natural_take, &known, &preferences, &copies, &contained,
-                          natural_take, &members))
+    if (!PyArg_ParseTuple(arguments, "dO&Op|dO&", &resemblance, parse_natural, &known, &preferences, &copies,
+                          &contained, parse_natural, &members))
         return NULL;
     if (!convert_thresholds(resemblance, contained, &options.threshold, &options.contained)) return NULL;
     options.known = known.value;
     options.contained_size = members.value;
     options.prefer_copies = copies;
-    if (preferences != Py_None && !array_take(preferences, "preferences", &values)) return NULL;
+    if (preferences != Py_None && !parse_array(preferences, "preferences", &values)) return NULL;
     if (preferences != Py_None && values.count != object->count) {
         PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, values.count);
     } else if (columns_make(&columns, options.contained > 0 ? "Qdd" : "Qd", object->count)) {
         options.preferences = (const int64_t *)values.items;
-        answer =
-            columns_end(&columns, handle_begin(object) && handle_end(object, fill_columns(object, &options, &columns)));
+        answer = columns_end(&columns, handle_begin(object) &&
+                                           handle_end(object, keep_and_set_columns(object, &options, &columns)));
     }
     array_release(&values);
     return answer;
@@ -188,23 +195,24 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
 
 /* Returns how many of the texts have shingles. */
 static PyObject *sets_compared(PyObject *self, PyObject *unused) {
-    return PyLong_FromSize_t(((struct sets_object *)self)->compared);
+    return PyLong_FromSize_t(((struct sets_object *)self)->compared_count);
 }
 
-/* Takes (most): ignores the shingles that more than so many texts have. Returns how many different ones these are. */
+/* Takes (most), and removes the shingles that more than `most` texts have from all texts. Returns how many different
+ * shingles these are. */
 static PyObject *sets_ignore_common(PyObject *self, PyObject *most_arg) {
     struct handle *handle = (struct handle *)self;
     uint64_t max_texts, ignored;
-    return number_take(most_arg, "most", &max_texts) && handle_begin(handle) &&
-                   handle_end(handle, idx_sets_ignore_common(handle->opened, max_texts, &ignored, &handle->call.error))
-               ? PyLong_FromUnsignedLongLong(ignored)
-               : NULL;
+    bool ok = parse_number(most_arg, "most", &max_texts) && handle_begin(handle) &&
+              handle_end(handle, idx_sets_ignore_common(handle->opened, max_texts, &ignored, &handle->call.error));
+    return ok ? PyLong_FromUnsignedLongLong(ignored) : NULL;
 }
 
 /* ---- What contains a text ---- */
 
-/* Takes (contained, members): looks from now on for those of the texts so far of which another one has the share
- * `contained` of the shingles. Returns how many have fewer than `members` shingles, which are not looked for. */
+/* Takes (contained, members). From then on, `find` looks for the texts that were added so far: a text contains one of
+ * them if it has the share `contained` of its shingles, or more. Returns how many are not looked for, since they have
+ * fewer than `members` shingles. May be called once. */
 static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_needles_options options = IDX_NEEDLES_OPTIONS_INIT;
@@ -212,7 +220,7 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     struct call *call = &object->handle.call;
     uint64_t omitted;
     double contained;
-    if (!PyArg_ParseTuple(arguments, "dO&", &contained, natural_take, &members)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "dO&", &contained, parse_natural, &members)) return NULL;
     options.contained = convert_to_threshold(contained);
     options.contained_size = members.value;
     if (options.contained == 0) return NULL;
@@ -224,10 +232,9 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     return handle_end(object, status) ? PyLong_FromUnsignedLongLong(omitted) : NULL;
 }
 
-/* Sets what a text contains: *number to the number of the text of which it has the largest share of the shingles, or to
- * -1; *share to that share; and *resemblance to how much both resemble each other. The latter are 1 where it contains
- * none. Where there is a match, the shingles are made once more, each of them once, since the resemblance needs their
- * number. */
+/* Finds which of the texts that are looked for a text contains. Sets *number to the number of the one of whose shingles
+ * it has the largest share, *share to that share, and *resemblance to how much the two resemble each other. If it
+ * contains none, they are -1, 1 and 1. */
 static enum idx_status find_contained(struct sets_object *object, const char *text, size_t length, int64_t *number,
                                       double *share, double *resemblance) {
     struct idx_text_shingle_options each_once = object->options;
@@ -243,13 +250,15 @@ static enum idx_status find_contained(struct sets_object *object, const char *te
     if (status != IDX_OK || count == 0) return status;
     *number = (int64_t)matches->needle;
     *share = (double)matches->shared / (double)matches->size;
+    /* The resemblance needs the number of different shingles, so these are made once more, without repetitions. */
     each_once.in_text_order = false;
     status = hashes_make(shingles, text, length, &each_once, call);
     *resemblance = (double)matches->shared / (double)(shingles->count + matches->size - matches->shared);
     return status;
 }
 
-/* Sets the columns of sets_find for each text. */
+/* Sets the columns of sets_find for each text. If a signal's handler raised, it ends early with IDX_OK, and call_end
+ * fails. */
 static enum idx_status find_in_each(struct sets_object *object, const struct strings *texts, struct columns *columns) {
     int64_t *numbers = columns->list[0].items;
     double *shares = columns->list[1].items, *resemblances = columns->list[2].items;
@@ -259,13 +268,14 @@ static enum idx_status find_in_each(struct sets_object *object, const struct str
     return status;
 }
 
-/* Takes (texts). Returns columns of what each contains, as find_contained sets it: int64[n], float64[n], float64[n]. */
+/* Takes (texts). Returns for each what find_contained sets: numbers int64[n], shares float64[n], and resemblances
+ * float64[n]. */
 static PyObject *sets_find(PyObject *self, PyObject *texts_arg) {
     struct sets_object *object = (struct sets_object *)self;
     struct columns columns;
     struct strings texts;
     if (object->finder == NULL) return raise_status(IDX_INVALID_ARGUMENT, "nothing is looked for yet");
-    if (!strings_take(texts_arg, "texts", &texts)) return NULL;
+    if (!parse_strings(texts_arg, "texts", &texts)) return NULL;
     PyObject *answer = NULL;
     if (columns_make(&columns, "qdd", texts.count))
         answer =
@@ -276,8 +286,8 @@ static PyObject *sets_find(PyObject *self, PyObject *texts_arg) {
 
 /* ---- Pairs ---- */
 
-/* The idx_set_pair_visitor that appends a pair to the columns; there is a fourth column if contained texts are looked
- * for. Without the GIL. Returns false if memory runs out. */
+/* This is the idx_set_pair_visitor that appends a pair to the columns of sets_pairs, which are `context`. Called
+ * without the GIL. Returns false if memory runs out. */
 static bool append_pair(void *context, const struct idx_set_pair *pair) {
     struct columns *columns = context;
     const bool of_contained = columns->list[3].kind != 0;
@@ -292,16 +302,16 @@ static bool append_pair(void *context, const struct idx_set_pair *pair) {
     return true;
 }
 
-/* Takes (resemblance or 0[, contained, members]). Returns two columns of rows, int64[m], how much the texts of these
- * resemble each other, float64[m], and with `contained` the share of the shingles of the smaller one that are in the
- * other one, float64[m]. Texts of fewer than `members` shingles are not contained in others. */
+/* Takes (resemblance or 0[, contained, members]). Returns for each pair the numbers of its texts, two columns int64[m],
+ * how much they resemble each other, float64[m], and with `contained` the share of the shingles of the smaller text
+ * that are in the other one, float64[m]. Texts of fewer than `members` shingles are not contained in others. */
 static PyObject *sets_pairs(PyObject *self, PyObject *arguments) {
     struct handle *handle = (struct handle *)self;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
     struct columns columns;
     double resemblance, contained = 0;
     struct natural members = {"members", UINT64_MAX, 0};
-    if (!PyArg_ParseTuple(arguments, "d|dO&", &resemblance, &contained, natural_take, &members)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "d|dO&", &resemblance, &contained, parse_natural, &members)) return NULL;
     options.contained_size = members.value;
     if (!convert_thresholds(resemblance, contained, &options.threshold, &options.contained) ||
         !columns_make(&columns, options.contained > 0 ? "qqdd" : "qqd", 0))

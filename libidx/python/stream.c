@@ -7,13 +7,13 @@
 
 struct stream_object {
     struct handle handle; /* of a struct idx_stream */
-    size_t queries;       /* how many there are */
+    size_t query_count;
 };
 
-/* Closes what the library opened. Called without the GIL. */
+/* Closes a stream, as struct handle_kind has it. */
 static void close_stream(PyObject *self, void *stream) { idx_stream_close(stream); }
 
-/* Takes (queries, k, bits, call), and opens a stream for these queries. */
+/* Takes (queries, k, bits, call), and opens a stream for these queries, of which the library keeps a copy. */
 static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"stream", "has ended: make another one", close_stream};
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
@@ -22,55 +22,54 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     struct array array;
     struct call opening;
     unsigned bits;
-    if (!PyArg_ParseTuple(arguments, "OIIO&", &queries, &options.distance, &bits, call_take, &opening)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OIIO&", &queries, &options.distance, &bits, parse_call, &opening)) return NULL;
     struct stream_object *object = handle_new(type, &kind, &opening);
     if (object == NULL) return NULL;
-    bool ok = array_take(queries, "queries", &array);
+    bool ok = parse_array(queries, "queries", &array);
     if (ok) {
         struct call *call = &object->handle.call;
         SET_OPTIONS(options, *call);
         options.temporary_folder = call->folder.text;
-        object->queries = array.count;
+        object->query_count = array.count;
         ok = call_begin(call) &&
              call_end(call, idx_stream_open(&stream, array.items, array.count, bits, &options, &call->error));
         array_release(&array);
     }
-    return handle_opened(object, stream, ok);
+    return handle_set_opened(object, stream, ok);
 }
 
-/* Takes (fingerprints), which stream past the queries. A stream that fails is closed. */
-static PyObject *stream_add(PyObject *self, PyObject *arguments) {
+/* Takes (fingerprints), and compares them with the queries. If that fails, closes the stream. */
+static PyObject *stream_add(PyObject *self, PyObject *fingerprints) {
     struct handle *handle = (struct handle *)self;
-    PyObject *fingerprints;
     struct array array;
     bool ok = false;
-    if (!PyArg_ParseTuple(arguments, "O", &fingerprints) || !array_take(fingerprints, "fingerprints", &array))
-        return NULL;
+    if (!parse_array(fingerprints, "fingerprints", &array)) return NULL;
     if (handle_begin(handle)) {
         ok = handle_end(handle, idx_stream_add(handle->opened, array.items, array.count, &handle->call.error));
-        if (!ok) handle_shut(handle);
+        if (!ok) handle_close_opened(handle);
     }
     array_release(&array);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Returns Matches of all fingerprints that streamed past, and closes the stream. */
+/* Returns Matches of all fingerprints that were added, and closes the stream, even if that fails. */
 static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     struct stream_object *object = (struct stream_object *)self;
     struct columns columns;
     if (!handle_begin(object)) return NULL;
     columns_begin(&columns, MATCHES_KINDS);
     enum idx_status status =
-        idx_stream_finish(object->handle.opened, gather_matches, &columns, &object->handle.call.error);
-    if (status == IDX_OK && !columns.failed) gather_matches(&columns, object->queries, NULL, 0);
+        idx_stream_finish(object->handle.opened, append_query_matches, &columns, &object->handle.call.error);
+    /* Queries without matches were not visited: this adds the offsets of the last ones, and the end. */
+    if (status == IDX_OK && !columns.failed) append_query_matches(&columns, object->query_count, NULL, 0);
     bool ok = handle_end(object, status);
-    handle_shut(object);
+    handle_close_opened(object);
     return columns_end_result(&columns, ok, "Matches");
 }
 
 bool stream_init(PyObject *module) {
     static PyMethodDef methods[] = {
-        {"_add", stream_add, METH_VARARGS, NULL},
+        {"_add", stream_add, METH_O, NULL},
         {"_finish", stream_finish, METH_NOARGS, NULL},
         {"close", handle_close, METH_NOARGS, "close($self)\n--\n\nFree its memory and files. May be called again."},
         {NULL, NULL, 0, NULL},
@@ -102,17 +101,19 @@ static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *
     return (PyObject *)object;
 }
 
-/* Adds a weight, without its sign, to object->total_weight. Raises OverflowError if that reaches 2^63. */
-static bool add_to_total(struct simhash_object *object, long long weight) {
-    uint64_t size = weight < 0 ? (uint64_t)0 - (uint64_t)weight : (uint64_t)weight;
-    if (size <= (uint64_t)INT64_MAX - object->total_weight) {
-        object->total_weight += size;
+/* Adds the absolute value of a weight to object->total_weight, so that no sum of the SimHash can overflow. Returns
+ * false with OverflowError set if the total would reach 2^63. */
+static bool add_to_total_weight(struct simhash_object *object, long long weight) {
+    /* Unsigned, since the least long long has no positive counterpart. */
+    uint64_t absolute = weight < 0 ? (uint64_t)0 - (uint64_t)weight : (uint64_t)weight;
+    if (absolute <= (uint64_t)INT64_MAX - object->total_weight) {
+        object->total_weight += absolute;
         return true;
     }
     return refuse(PyExc_OverflowError, "weight: the sum of all weights must stay below 2**63");
 }
 
-/* Takes (feature[, weight]), where the feature is str, as UTF-8, or bytes. */
+/* Takes (feature[, weight]), and adds the feature, a str, as UTF-8, or bytes, by the hash of its bytes. */
 static PyObject *simhash_add(PyObject *self, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"feature", "weight", NULL};
     struct simhash_object *object = (struct simhash_object *)self;
@@ -120,13 +121,13 @@ static PyObject *simhash_add(PyObject *self, PyObject *arguments, PyObject *keyw
     const char *feature;
     Py_ssize_t length;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "s#|L", names, &feature, &length, &weight) ||
-        !add_to_total(object, weight))
+        !add_to_total_weight(object, weight))
         return NULL;
     idx_simhash_add(&object->simhash, feature, (size_t)length, weight);
     Py_RETURN_NONE;
 }
 
-/* Takes (hash[, weight]). */
+/* Takes (hash[, weight]), and adds the feature with this 64-bit hash. */
 static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"hash", "weight", NULL};
     struct simhash_object *object = (struct simhash_object *)self;
@@ -134,7 +135,7 @@ static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject 
     uint64_t hash;
     PyObject *number;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|L", names, &number, &weight) ||
-        !number_take(number, "hash", &hash) || !add_to_total(object, weight))
+        !parse_number(number, "hash", &hash) || !add_to_total_weight(object, weight))
         return NULL;
     idx_simhash_add_hash(&object->simhash, hash, weight);
     Py_RETURN_NONE;
@@ -143,7 +144,7 @@ static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject 
 /* The type of idx_simhash_finish and idx_simhash_ties. */
 typedef uint64_t simhash_reader(const struct idx_simhash *simhash, unsigned bits);
 
-/* Takes (bits=64). Returns what `read` makes of the sums, which may go on growing. */
+/* Takes (bits=64). Returns what `read` makes of the sums so far. Features may be added afterwards. */
 static PyObject *read_simhash(PyObject *self, PyObject *arguments, PyObject *keywords, simhash_reader *read) {
     static char *names[] = {"bits", NULL};
     int bits = IDX_MAX_BITS;
@@ -153,7 +154,7 @@ static PyObject *read_simhash(PyObject *self, PyObject *arguments, PyObject *key
     return PyLong_FromUnsignedLongLong(read(&((struct simhash_object *)self)->simhash, (unsigned)bits));
 }
 
-/* Takes (bits=64). Returns the fingerprint. */
+/* Takes (bits=64). Returns the fingerprint of the features so far. */
 static PyObject *simhash_finish(PyObject *self, PyObject *arguments, PyObject *keywords) {
     return read_simhash(self, arguments, keywords, idx_simhash_finish);
 }

@@ -8,46 +8,49 @@ void strings_release(struct strings *strings) {
     chunks_release(&strings->chunks);
     free(strings->items);
     free(strings->lengths);
-    Py_XDECREF(strings->keeps);
+    Py_XDECREF(strings->keeper);
     *strings = (struct strings){.items = NULL};
 }
 
-/* Makes room for `more` items, and no more than that, since most calls take all items of a column or list at once. If
- * it fails, the items so far stay. */
+/* Makes the capacity enough for `more` items, and not larger, since most calls append all items of a column or list at
+ * once. Returns false with MemoryError set if memory runs out; the items so far stay. */
 static bool reserve_strings(struct strings *strings, size_t more) {
     size_t capacity = strings->count + more;
     if (capacity <= strings->capacity) return true;
     const char **items = realloc(strings->items, capacity * sizeof *items);
-    if (items != NULL) strings->items = items;
-    size_t *lengths = items == NULL ? NULL : realloc(strings->lengths, capacity * sizeof *lengths);
+    if (items == NULL) return refuse_memory();
+    strings->items = items;
+    size_t *lengths = realloc(strings->lengths, capacity * sizeof *lengths);
     if (lengths == NULL) return refuse_memory();
     strings->lengths = lengths;
     strings->capacity = capacity;
     return true;
 }
 
-/* Appends an item, for which there is room. */
-static void append_item(struct strings *strings, const char *item, size_t length) {
-    strings->items[strings->count] = item;
+/* Appends an item, for which reserve_strings has been called. Its bytes are not copied: the caller has something keep
+ * them. */
+static void append_item(struct strings *strings, const char *bytes, size_t length) {
+    strings->items[strings->count] = bytes;
     strings->lengths[strings->count++] = length;
 }
 
 /* ---- Arrow ---- */
 
-/* Appends the items of an array whose offsets have 64 bits if `is_long`, or else 32 bits. */
+/* Appends the items of an array that has their bytes in buffer 2, and in buffer 1 where each begins, and one more
+ * offset for the end of the last one. The offsets have 64 bits if `is_long`, or else 32 bits. */
 static void append_by_offsets(struct strings *strings, const struct ArrowArray *array, bool is_long) {
     const int64_t *longs = (const int64_t *)array->buffers[1] + array->offset;
     const int32_t *shorts = (const int32_t *)array->buffers[1] + array->offset;
     const char *bytes = array->buffers[2];
     for (int64_t i = 0; i < array->length; i++) {
         const int64_t begin = is_long ? longs[i] : shorts[i], end = is_long ? longs[i + 1] : shorts[i + 1];
-        append_item(strings, bytes == NULL ? "" : bytes + begin, (size_t)(end - begin));
+        append_item(strings, bytes == NULL ? "" : bytes + begin, (size_t)(end - begin)); /* NULL: all are empty */
     }
 }
 
-/* Appends the items of an array of views of 16 bytes. The first 4 bytes are the length. After it come up to 12 bytes of
- * text, or for longer texts, the first 4 bytes of the text, the number of a buffer, and an offset there, of 4 bytes
- * each. */
+/* Appends the items of an array that has a view of 16 bytes for each, in buffer 1. A view is a length and a text of up
+ * to 12 bytes; or for a longer text its length, its first 4 bytes, the number of the buffer that has it, counted from
+ * buffer 2, and its offset there. The length, the number and the offset have 4 bytes each. */
 static void append_views(struct strings *strings, const struct ArrowArray *array) {
     const uint8_t *next_view = (const uint8_t *)array->buffers[1] + 16 * array->offset;
     for (int64_t i = 0; i < array->length; i++, next_view += 16) {
@@ -61,7 +64,8 @@ static void append_views(struct strings *strings, const struct ArrowArray *array
     }
 }
 
-/* This is the format_check of strings. */
+/* This is the format_check of strings: accepts Arrow's formats of strings and binaries, whose bytes are taken as they
+ * are. */
 static bool check_format(const char *what, const char *format) {
     static const char *const formats[] = {"u", "z", "U", "Z", "vu", "vz"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -70,7 +74,8 @@ static bool check_format(const char *what, const char *format) {
     return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected strings or binaries", what, format);
 }
 
-/* Appends the items of all chunks. */
+/* Appends the items of all chunks, by the layout that the first letter of their format says. Returns false with
+ * MemoryError set if memory runs out. */
 static bool append_chunks(struct strings *strings) {
     const struct chunks *chunks = &strings->chunks;
     const char letter = *chunks->format;
@@ -87,9 +92,9 @@ static bool append_chunks(struct strings *strings) {
 
 /* ---- Python ---- */
 
-/* Appends the bytes of the str *row in UTF-8, which the str keeps. A str that cannot be encoded so, since it stands for
- * other bytes by surrogateescape, gets these bytes in a new object: then *row is set to that, and the caller must keep
- * it. */
+/* Appends the bytes of the str *row in UTF-8, which the str itself owns. A str with surrogates, which stand for other
+ * bytes by surrogateescape, has no UTF-8: then sets *row to a new bytes object that owns those bytes. The caller must
+ * keep *row, new or not. Returns false with an exception set if the str can't be encoded. */
 static bool append_str(struct strings *strings, PyObject **row) {
     Py_ssize_t length;
     const char *bytes = PyUnicode_AsUTF8AndSize(*row, &length);
@@ -106,8 +111,8 @@ static bool append_str(struct strings *strings, PyObject **row) {
     return true;
 }
 
-/* Appends row `i` of a tuple. Where append_str makes a new object, that takes the place of the str in the tuple, which
- * keeps it. */
+/* Appends row `i` of a tuple, which owns its bytes: if append_str makes a new object for them, that replaces the str in
+ * the tuple. Returns false with an exception set if the row is neither str nor bytes, or can't be encoded. */
 static bool append_row(struct strings *strings, const char *what, PyObject *rows, Py_ssize_t i) {
     PyObject *row = PyTuple_GetItem(rows, i);
     if (PyBytes_Check(row)) {
@@ -118,39 +123,40 @@ static bool append_row(struct strings *strings, const char *what, PyObject *rows
         return refuse(PyExc_TypeError, "%s: item %zd is %R; expected str or bytes", what, i, (PyObject *)Py_TYPE(row));
     PyObject *encoded = row;
     if (!append_str(strings, &encoded)) return false;
-    return encoded == row || PyTuple_SetItem(rows, i, encoded) == 0; /* which lets go of the str */
+    return encoded == row || PyTuple_SetItem(rows, i, encoded) == 0; /* which releases the str */
 }
 
-/* Appends the items of a sequence. A tuple of its own keeps them, since another thread could change the sequence. */
-static bool take_sequence(PyObject *object, const char *what, struct strings *strings) {
+/* Appends the items of a sequence other than a single str or bytes. The rows are copied to a tuple, strings->keeper,
+ * since another thread could change the sequence. Returns false with an exception set on failure. */
+static bool append_sequence(PyObject *object, const char *what, struct strings *strings) {
     if (PyUnicode_Check(object) || PyBytes_Check(object))
         return refuse(PyExc_TypeError, "%s: one %s; expected a list of them", what,
                       PyUnicode_Check(object) ? "str" : "bytes");
     PyObject *list = PySequence_List(object);
     if (list == NULL) return false;
-    strings->keeps = PyList_AsTuple(list);
+    strings->keeper = PyList_AsTuple(list);
     Py_DECREF(list);
-    if (strings->keeps == NULL) return false;
-    Py_ssize_t count = PyTuple_Size(strings->keeps);
+    if (strings->keeper == NULL) return false;
+    Py_ssize_t count = PyTuple_Size(strings->keeper);
     if (!reserve_strings(strings, (size_t)count)) return false;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!append_row(strings, what, strings->keeps, i)) return false;
+        if (!append_row(strings, what, strings->keeper, i)) return false;
     }
     return true;
 }
 
-bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings) {
-    bool taken = tuple != NULL && strings_take(tuple, what, strings);
-    Py_XDECREF(tuple);
-    return taken;
+bool parse_strings_and_release(PyObject *tuple, const char *what, struct strings *strings) {
+    bool ok = tuple != NULL && parse_strings(tuple, what, strings);
+    Py_XDECREF(tuple); /* strings->keeper has the objects */
+    return ok;
 }
 
-bool strings_take(PyObject *object, const char *what, struct strings *strings) {
+bool parse_strings(PyObject *object, const char *what, struct strings *strings) {
     bool found = false;
     *strings = (struct strings){.items = NULL};
     bool ok = PyList_Check(object) || PyTuple_Check(object) ||
-              (check_unmasked(object, what) && chunks_take(object, what, check_format, &strings->chunks, &found));
-    if (ok) ok = found ? append_chunks(strings) : take_sequence(object, what, strings);
+              (check_unmasked(object, what) && import_chunks(object, what, check_format, &strings->chunks, &found));
+    if (ok) ok = found ? append_chunks(strings) : append_sequence(object, what, strings);
     if (!ok) strings_release(strings);
     return ok;
 }

@@ -8,13 +8,13 @@ void documents_release(struct documents *documents) {
     for (size_t i = 0; i < FIELDS; i++) strings_release(&documents->fields[i]);
 }
 
-bool documents_take(PyObject *columns[FIELDS], struct documents *documents) {
+bool parse_documents(PyObject *columns[FIELDS], struct documents *documents) {
     static const char *const names[] = {"texts", "titles", "descriptions"};
     *documents = (struct documents){.given = {true, columns[TITLE] != Py_None, columns[DESCRIPTION] != Py_None}};
     bool ok = true;
     for (size_t i = 0; i < FIELDS && ok; i++) {
         if (!documents->given[i]) continue;
-        ok = strings_take(columns[i], names[i], &documents->fields[i]);
+        ok = parse_strings(columns[i], names[i], &documents->fields[i]);
         if (ok && documents->fields[i].count != documents->fields[BODY].count) {
             PyErr_Format(PyExc_ValueError, "%zu texts and %zu %s: give as many", documents->fields[BODY].count,
                          documents->fields[i].count, names[i]);

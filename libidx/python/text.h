@@ -16,22 +16,23 @@ struct documents {
     bool given[FIELDS]; /* whether there are texts of this field */
 };
 
-/* Takes each field's texts, as many as those of BODY, or None. If it succeeds, the caller releases them. */
-bool documents_take(PyObject *columns[FIELDS], struct documents *documents);
+/* Reads the texts of each field: as many as those of BODY, or None for another field that the documents lack. Returns
+ * false with an exception set if it fails; if it succeeds, the caller releases the documents. */
+bool parse_documents(PyObject *columns[FIELDS], struct documents *documents);
 
 /* Releases the texts of all fields. */
 void documents_release(struct documents *documents);
 
-/* Sets `fields` to those fields of document `number` that were given, one after the other. Returns how many there are.
+/* Writes those fields of document `number` that were given to the beginning of `fields`. Returns how many there are.
  * They are valid until documents_release. */
 size_t documents_get_fields(const struct documents *documents, size_t number, struct idx_text_field fields[FIELDS]);
 
 /* ---- Tables of document frequencies (text_table.c) ---- */
 
-/* Makes a Table that owns `table`. If that fails, `table` is freed. */
+/* Makes a Table that owns `table`. If that fails, closes `table`, and returns NULL with an exception set. */
 PyObject *table_new(struct idx_text_table *table);
 
-/* Returns what a Table holds, or NULL with an exception set for any other object. */
+/* Returns the table that a Table owns, valid as long as that. Returns NULL with TypeError set for any other object. */
 const struct idx_text_table *get_table(PyObject *object);
 
 /* Makes the type Table, and adds it to the module. The other functions *_init do so with their types. */
@@ -58,13 +59,14 @@ struct hashes {
     size_t count, capacity;
 };
 
-/* Replaces the hashes by those of the shingles of a text. Without the GIL. If it fails, call->error says why. */
+/* Replaces the hashes by those of the shingles of a text, as idx_text_shingles lists them. Called without the GIL. If
+ * it fails, returns another status than IDX_OK, and call->error says why. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct call *call);
 
-/* Sets options for shingles of `width` units, each of which is "words" or "characters". Raises if there are no such
- * shingles. */
-bool shingle_options_take(struct idx_text_shingle_options *options, long long width, const char *unit);
+/* Sets options for shingles of `width` words or characters: `unit` is "words" or "characters". Returns false with
+ * InvalidArgumentError set if the width is out of range, or the unit is another one. */
+bool parse_shingle_options(struct idx_text_shingle_options *options, long long width, const char *unit);
 
 /* Returns a resemblance in units of 1/IDX_THRESHOLD_ONE. Returns 0 with an exception set unless it is from 0.0001 to
  * 1. */
@@ -73,7 +75,7 @@ int64_t convert_to_threshold(double resemblance);
 /* These are the module's functions `shingles`, `sets`, `words` and `resemblance`. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
 PyObject *resemblance_sets(PyObject *module, PyObject *arguments);
-PyObject *resemblance_words(PyObject *module, PyObject *given);
+PyObject *resemblance_words(PyObject *module, PyObject *texts_arg);
 PyObject *resemblance_compute(PyObject *module, PyObject *arguments);
 
 /* ---- Sets of many texts (sets.c) ---- */

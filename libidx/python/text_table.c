@@ -28,8 +28,8 @@ static PyObject *table_save(PyObject *self, PyObject *path_arg) {
     const struct idx_text_table *table = ((struct table_object *)self)->table;
     struct path path;
     struct call call;
-    if (!path_take(path_arg, &path)) return NULL;
-    bool ok = call_begin_plain(&call) && call_end(&call, idx_text_table_write(table, path.text, &call.error));
+    if (!parse_path(path_arg, &path)) return NULL;
+    bool ok = call_begin_quiet(&call) && call_end(&call, idx_text_table_write(table, path.text, &call.error));
     Py_DECREF(path.bytes);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
@@ -39,16 +39,16 @@ static PyObject *table_load(PyObject *type, PyObject *path_arg) {
     struct idx_text_table *table = NULL;
     struct path path;
     struct call call;
-    if (!path_take(path_arg, &path)) return NULL;
-    bool ok = call_begin_plain(&call) && call_end(&call, idx_text_table_read(&table, path.text, &call.error));
+    if (!parse_path(path_arg, &path)) return NULL;
+    bool ok = call_begin_quiet(&call) && call_end(&call, idx_text_table_read(&table, path.text, &call.error));
     Py_DECREF(path.bytes);
     return ok ? table_new(table) : NULL;
 }
 
-/* What the closure of a property says. */
+/* The properties of a Table; the closure of each is its number. */
 enum property { DOCUMENTS, TERMS, DROPPED, FEATURES };
 
-/* Returns the property that the closure, an enum property, says. This is a getter of table_properties. */
+/* Returns the property whose enum property is the closure. This is the getter of all table_properties. */
 static PyObject *get_property(PyObject *self, void *closure) {
     struct idx_text_table_properties properties;
     idx_text_table_get_properties(((struct table_object *)self)->table, &properties);

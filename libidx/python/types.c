@@ -21,26 +21,26 @@ void object_free(PyObject *self) {
 
 void *handle_new(PyTypeObject *type, const struct handle_kind *kind, const struct call *call) {
     struct handle *handle = object_new(type);
-    struct call taken = *call;
+    struct call moved_call = *call;
     if (handle == NULL) {
-        call_release(&taken);
+        call_release(&moved_call);
         return NULL;
     }
     handle->kind = kind;
-    handle->call = taken;
+    handle->call = moved_call;
     handle->process = (long)getpid();
     return handle;
 }
 
-PyObject *handle_opened(void *object, void *opened, bool ok) {
+PyObject *handle_set_opened(void *object, void *opened, bool ok) {
     struct handle *handle = object;
     handle->opened = opened;
     if (!ok) Py_CLEAR(handle);
     return (PyObject *)handle;
 }
 
-/* Returns whether a call may begin; else it raises. None may if another process opened the handle, if another call is
- * under way, or if it is closed. */
+/* Returns true if a call may begin. Otherwise raises InvalidArgumentError: if another process opened the handle, if
+ * another call is under way, or if it is closed. */
 static bool check_usable(const struct handle *handle) {
     const char *name = handle->kind->name;
     if (handle->process != (long)getpid())
@@ -68,7 +68,7 @@ bool handle_end(void *object, enum idx_status status) {
     return ok;
 }
 
-void handle_shut(void *object) {
+void handle_close_opened(void *object) {
     struct handle *handle = object;
     void *opened = handle->opened;
     handle->opened = NULL;
@@ -80,8 +80,9 @@ void handle_shut(void *object) {
 
 PyObject *handle_close(PyObject *self, PyObject *unused) {
     struct handle *handle = (struct handle *)self;
+    /* A closed handle may be closed again, and a forked process may close what it must not use. */
     if (handle->opened != NULL && handle->process == (long)getpid() && !check_usable(handle)) return NULL;
-    handle_shut(handle);
+    handle_close_opened(handle);
     Py_RETURN_NONE;
 }
 
@@ -96,7 +97,7 @@ PyGetSetDef handle_properties[] = {
 };
 
 void handle_free(PyObject *self) {
-    handle_shut(self);
+    handle_close_opened(self);
     call_release(&((struct handle *)self)->call);
     object_free(self);
 }

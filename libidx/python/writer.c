@@ -5,8 +5,8 @@
 
 /* ---- Opening and closing ---- */
 
-/* Reports what progress raised while nobody waited, by sys.unraisablehook, since there is nobody to catch it. Where an
- * object is freed, an exception may be set already, which stays set. */
+/* Reports object->raised, which progress raised during a compaction that nobody waited for, by sys.unraisablehook, and
+ * sets it to NULL. This may happen while an object is freed, so an exception that is set already stays set. */
 static void report_unseen_exception(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -16,7 +16,8 @@ static void report_unseen_exception(struct writer_object *object) {
     PyErr_Restore(type, value, traceback);
 }
 
-/* Closes the writer, and then reports what progress raised, since nobody can wait any more. Called without the GIL. */
+/* Closes a writer, as struct handle_kind has it, and then reports what progress raised, since `wait` can't be called
+ * any more. Called without the GIL, which it acquires to report. */
 static void close_writer(PyObject *self, void *writer) {
     struct writer_object *object = (struct writer_object *)self;
     idx_writer_close(writer);
@@ -25,7 +26,7 @@ static void close_writer(PyObject *self, void *writer) {
     PyGILState_Release(state);
 }
 
-/* Takes (path, compact_records, compact_segments, call). Opens a writer; compact_records is -1 for
+/* Takes (path, compact_records, compact_segments, call), and opens a writer. compact_records = -1 stands for
  * IDX_COMPACT_BY_SIZE. */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"writer", "is closed: open another one", close_writer};
@@ -35,7 +36,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     struct path path = {NULL, NULL};
     struct call opening;
     long long records;
-    if (!PyArg_ParseTuple(arguments, "O&LIO&", path_take, &path, &records, &options.compact_segments, call_take,
+    if (!PyArg_ParseTuple(arguments, "O&LIO&", parse_path, &path, &records, &options.compact_segments, parse_call,
                           &opening))
         return NULL;
     struct writer_object *object = handle_new(type, &kind, &opening);
@@ -44,7 +45,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         struct call *call = &object->handle.call;
         options.threads = call->threads;
         options.compact_records = records < 0 ? IDX_COMPACT_BY_SIZE : (uint64_t)records;
-        options.progress = writer_visit;
+        options.progress = writer_visit_progress;
         options.context = object;
         ok = call_begin(call) && call_end(call, idx_writer_open(&writer, path.text, &options, &call->error));
     }
@@ -53,7 +54,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
         idx_get_properties(idx_writer_view(writer), &properties);
         object->id_type = properties.id_type;
     }
-    return object == NULL ? NULL : handle_opened(object, writer, ok);
+    return object == NULL ? NULL : handle_set_opened(object, writer, ok);
 }
 
 /* ---- Adding ---- */
@@ -65,7 +66,7 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     PyObject *fingerprints, *ids;
     struct items items;
     if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
-        !items_take(fingerprints, ids, object->id_type, false, &items))
+        !parse_items(fingerprints, ids, object->id_type, false, &items))
         return NULL;
     struct idx_item *list = items_make_list(&items);
     bool ok = list != NULL && handle_begin(handle) &&
@@ -74,12 +75,12 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Takes (hashes, counts, ids), and adds texts by their sets. */
+/* Takes (hashes, counts, ids), the sets of texts (resembling.h), and adds these texts. */
 static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     struct handle *handle = &object->handle;
     struct sets sets;
-    if (!sets_take_texts(arguments, object->id_type, false, &sets)) return NULL;
+    if (!parse_sets_with_ids(arguments, object->id_type, false, &sets)) return NULL;
     struct idx_item *items = items_make_list(&sets.items);
     bool ok = items != NULL && handle_begin(handle) &&
               handle_end(handle, idx_writer_add_texts(handle->opened, items, sets.list, sets.counts.count,
@@ -90,9 +91,9 @@ static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
 
 /* ---- Removing ---- */
 
-/* Removes the documents that the items name by `key`, and releases the items. Returns (how many documents were removed,
- * how many items named none). */
-static PyObject *remove_items(struct writer_object *object, struct items *items, enum idx_removal_key key) {
+/* Removes the documents that the items name: by fingerprint and ID, or by either alone, as `key` says. Releases the
+ * items in any case. Returns (how many documents were removed, how many items named none). */
+static PyObject *remove_and_release_items(struct writer_object *object, struct items *items, enum idx_removal_key key) {
     struct handle *handle = &object->handle;
     struct idx_removal removal;
     struct idx_item *list = items_make_list(items);
@@ -110,34 +111,30 @@ static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
     PyObject *fingerprints, *ids;
     struct items items;
     if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
-        !items_take(fingerprints, ids, object->id_type, false, &items))
+        !parse_items(fingerprints, ids, object->id_type, false, &items))
         return NULL;
-    return remove_items(object, &items, IDX_REMOVE_DOCUMENTS);
+    return remove_and_release_items(object, &items, IDX_REMOVE_DOCUMENTS);
 }
 
 /* Takes (ids), and removes all documents with these IDs. Returns (documents, missing). */
-static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
+static PyObject *writer_remove_ids(PyObject *self, PyObject *ids) {
     struct writer_object *object = (struct writer_object *)self;
-    PyObject *ids;
     struct items items;
-    if (!PyArg_ParseTuple(arguments, "O", &ids) || !items_take_ids(ids, object->id_type, &items)) return NULL;
-    return remove_items(object, &items, IDX_REMOVE_IDS);
+    if (!parse_items_of_ids(ids, object->id_type, &items)) return NULL;
+    return remove_and_release_items(object, &items, IDX_REMOVE_IDS);
 }
 
-/* Takes (fingerprints), and removes all documents of these. Returns (documents, missing). */
-static PyObject *writer_remove_fingerprints(PyObject *self, PyObject *arguments) {
-    struct writer_object *object = (struct writer_object *)self;
-    PyObject *fingerprints;
+/* Takes (fingerprints), and removes all documents that have one of them. Returns (documents, missing). */
+static PyObject *writer_remove_fingerprints(PyObject *self, PyObject *fingerprints) {
     struct items items;
-    if (!PyArg_ParseTuple(arguments, "O", &fingerprints) ||
-        !items_take(fingerprints, Py_None, IDX_ID_NONE, false, &items))
-        return NULL;
-    return remove_items(object, &items, IDX_REMOVE_FINGERPRINTS);
+    if (!parse_items(fingerprints, Py_None, IDX_ID_NONE, false, &items)) return NULL;
+    return remove_and_release_items((struct writer_object *)self, &items, IDX_REMOVE_FINGERPRINTS);
 }
 
 /* ---- The type ---- */
 
-/* Returns (recipe, sketch, resemblance) of the index. */
+/* Returns (recipe, sketch, resemblance) of the index: how many values a sketch has, 0 for none, and the resemblance, 0
+ * to 1, that the index was built for. Raises if another call is under way. */
 static PyObject *writer_about(PyObject *self, PyObject *unused) {
     struct idx_properties properties;
     struct handle *handle = (struct handle *)self;
@@ -161,8 +158,8 @@ static PyMethodDef methods[] = {
     {"_check_and_add", writer_check_and_add, METH_VARARGS, NULL},
     {"_add_unlike", writer_add_unlike, METH_VARARGS, NULL},
     {"_remove", writer_remove, METH_VARARGS, NULL},
-    {"_remove_fingerprints", writer_remove_fingerprints, METH_VARARGS, NULL},
-    {"_remove_ids", writer_remove_ids, METH_VARARGS, NULL},
+    {"_remove_fingerprints", writer_remove_fingerprints, METH_O, NULL},
+    {"_remove_ids", writer_remove_ids, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -9,12 +9,14 @@
 struct writer_object {
     struct handle handle; /* of a struct idx_writer; its progress is that of compactions */
     enum idx_id_type id_type;
-    PyObject *raised;    /* what progress raised and nobody has seen, or NULL */
+    PyObject *raised;    /* what progress raised during a compaction, until `wait` raises it again; or NULL */
     atomic_bool cancels; /* the running compaction is to end */
 };
 
-/* This is the idx_progress_visitor of a compacting thread; `context` is a struct writer_object (writer_wait.c). */
-bool writer_visit(void *context, const struct idx_progress *progress);
+/* This is the idx_progress_visitor of a compacting thread; `context` is a struct writer_object (writer_wait.c). Called
+ * without the GIL. What progress raises is kept in `raised`, since the compacting thread has no caller in Python.
+ * Returns false, which cancels the compaction, if `cancels` is set, or if progress raised or returned False. */
+bool writer_visit_progress(void *context, const struct idx_progress *progress);
 
 /* These are methods of Writer (writer_wait.c, writer_check.c, resembling.c). */
 PyObject *writer_wait(PyObject *self, PyObject *unused);

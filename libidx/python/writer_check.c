@@ -3,22 +3,23 @@
 #include "libidx/python/lookup.h"
 #include "libidx/python/writer.h"
 
-/* Returns (added bool[n], Matches) of the match lists for `count` documents, which it closes. A document was added if
- * its list is empty. */
+/* Returns (added bool[n], Matches) made of the match lists for `count` documents. A document was added if its list is
+ * empty. Closes the lists in any case. */
 static PyObject *make_added_and_matches(struct idx_match_lists *lists, size_t count) {
     struct columns columns, added_column;
     bool ok = columns_make(&added_column, "?", count);
     for (size_t i = 0; i < count && ok; i++) ((uint8_t *)added_column.list[0].items)[i] = lists->counts[i] == 0;
-    fill_columns(&columns, lists, count, ANSWER_MATCHES);
-    PyObject *added = columns_end_first(&added_column, ok), *matches = columns_end_result(&columns, ok, "Matches");
+    move_lists_to_columns(&columns, lists, count, ANSWER_MATCHES);
+    PyObject *added = columns_end_first(&added_column, ok);
+    PyObject *matches = columns_end_result(&columns, ok, "Matches");
     if (added != NULL && matches != NULL) return Py_BuildValue("(NN)", added, matches);
     Py_XDECREF(added);
     Py_XDECREF(matches);
     return NULL;
 }
 
-/* Takes (fingerprints, ids, k or -1, limit or -1), where -1 is the default, and adds the documents that match nothing.
- * Returns what make_added_and_matches does. */
+/* Takes (fingerprints, ids, k, limit), where -1 stands for the default of the last two. Adds those documents that have
+ * no match within k bits. Returns (added bool[n], Matches). */
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct writer_object *object = (struct writer_object *)self;
@@ -30,7 +31,7 @@ PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     int k;
     if (!PyArg_ParseTuple(arguments, "OOiL", &fingerprints, &ids, &k, &limit) ||
         !check_range("limit", limit, -1, PY_SSIZE_T_MAX) ||
-        !items_take(fingerprints, ids, object->id_type, false, &items))
+        !parse_items(fingerprints, ids, object->id_type, false, &items))
         return NULL;
     if (limit >= 0) options.max_matches = (uint64_t)limit;
     if (k >= 0) options.distance = (unsigned)k;

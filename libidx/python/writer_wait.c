@@ -6,7 +6,8 @@
 
 /* ---- Progress, from the compacting thread ---- */
 
-/* Moves the exception that is set to object->raised, for the next call of wait. */
+/* Moves the exception that is set to object->raised, in place of one from an earlier compaction. The next call of
+ * `wait` raises it. */
 static void keep_exception(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -18,13 +19,13 @@ static void keep_exception(struct writer_object *object) {
     object->raised = value;
 }
 
-bool writer_visit(void *context, const struct idx_progress *progress) {
+bool writer_visit_progress(void *context, const struct idx_progress *progress) {
     struct writer_object *object = context;
     bool go_on = true;
     if (object->cancels) return false;
     if (object->handle.call.progress == NULL) return true;
     PyGILState_STATE state = PyGILState_Ensure();
-    if (!call_progress(object->handle.call.progress, progress, &go_on)) {
+    if (!report_progress(object->handle.call.progress, progress, &go_on)) {
         keep_exception(object);
         go_on = false;
     }
@@ -44,8 +45,9 @@ struct waiting {
     bool ended;
 };
 
-/* The function of the thread that waits for the end of a compaction. */
-static void *wait_for_writer(void *context) {
+/* Waits for the end of the compaction, and sets `status` and `ended` of a struct waiting, `context`. This is the
+ * function of a thread. Called without the GIL. */
+static void *wait_and_signal_end(void *context) {
     struct waiting *waiting = context;
     waiting->status = idx_writer_wait(waiting->handle->opened, &waiting->handle->call.error);
     pthread_mutex_lock(&waiting->mutex);
@@ -56,7 +58,7 @@ static void *wait_for_writer(void *context) {
 }
 
 /* Waits until the compaction has ended, for a tenth of a second at most. Returns whether it has ended. */
-static bool wait_a_tenth(struct waiting *waiting) {
+static bool wait_tenth_of_second(struct waiting *waiting) {
     struct timespec deadline;
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_nsec += NANOSECONDS / 10;
@@ -70,30 +72,33 @@ static bool wait_a_tenth(struct waiting *waiting) {
     return ended;
 }
 
-/* Waits for the end of the compaction, and handles signals until then. Called without the GIL. If a signal's handler
- * raises, cancels the compaction. If no thread can be made, waits without handling signals. */
-static void wait_for_end(struct writer_object *object, struct waiting *waiting) {
+/* Waits for the end of the compaction, whose status waiting->status is then, and handles signals until then. If a
+ * signal's handler raises, cancels the compaction. If no thread can be made, waits without handling signals. Called
+ * without the GIL. */
+static void wait_and_handle_signals(struct writer_object *object, struct waiting *waiting) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, wait_for_writer, waiting) != 0) {
-        wait_for_writer(waiting);
+    if (pthread_create(&thread, NULL, wait_and_signal_end, waiting) != 0) {
+        wait_and_signal_end(waiting);
         return;
     }
-    while (!wait_a_tenth(waiting))
+    while (!wait_tenth_of_second(waiting))
         if (!call_check_signals(&object->handle.call)) object->cancels = true;
     pthread_join(thread, NULL);
     object->cancels = false;
 }
 
-/* Takes nothing. Where progress raised, the compaction was cancelled: what progress raised is then raised here. */
+/* This is the method `wait`: waits for the end of the running compaction, if any, and raises its error. If progress
+ * raised, which cancelled the compaction, raises that exception in place of the error. */
 PyObject *writer_wait(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
     struct waiting waiting = {
         .handle = &object->handle, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     if (!handle_begin(object)) return NULL;
-    wait_for_end(object, &waiting);
+    wait_and_handle_signals(object, &waiting);
     bool ok = handle_end(object, waiting.status);
     PyObject *raised = object->raised;
     object->raised = NULL;
+    /* Not if a signal's handler raised: that exception is set already, and goes first. */
     if (waiting.status == IDX_CANCELLED && !object->handle.call.failed && raised != NULL)
         PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
     Py_XDECREF(raised);
