@@ -14,9 +14,9 @@ struct items {
 };
 
 /* These three read items from Python's objects. They return false with an exception set for objects of other types, or
- * unless there is one ID for each item. If they succeed, the caller releases the items; if they fail, there is nothing to
- * release. `ids` must be None for IDX_ID_NONE. If `may_lack_ids`, it may be None for IDX_ID_U64, too: then the caller
- * numbers the items. */
+ * unless there is one ID for each item. If they succeed, the caller releases the items; if they fail, there is nothing
+ * to release. `ids` must be None for IDX_ID_NONE. If `may_lack_ids`, it may be None for IDX_ID_U64, too: then the
+ * caller numbers the items. */
 
 /* Reads fingerprints with their IDs. */
 bool parse_items(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,

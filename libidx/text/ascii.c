@@ -25,7 +25,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Returns a number with the bit at `position` if the condition holds, or else 0. */
+/* Returns a number with bit `position` alone if the condition holds, or else 0. */
 static uint64_t set_bit_if(bool condition, unsigned position) { return (uint64_t)condition << position; }
 
 /* Ranges take one comparison: below them the unsigned differences wrap round to large numbers. */
@@ -33,7 +33,7 @@ struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folde
     struct idxt_ascii_block block = {0};
     for (unsigned i = 0; i < 64; i++) {
         unsigned c = (uint8_t)bytes[i];
-        bool is_letter = (c | 0x20) - 'a' < 26;
+        bool is_letter = (c | 0x20) - 'a' < 26; /* 0x20 makes capitals small */
         folded[i] = (char)(is_letter ? c | 0x20 : c);
         block.letters |= set_bit_if(is_letter, i);
         block.digits |= set_bit_if(c - '0' < 10, i);
@@ -47,20 +47,20 @@ struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folde
 }
 
 #ifdef __SSE2__ /* every x86-64 processor has SSE2 */
-/* Returns all ones in each byte that is from `first`, at least 1, to before `first` + `count`, at most 128, and zeros
- * in the others. Shifting moves the range to the top of the signed bytes, and those above it round to negative ones, so
- * one comparison suffices. */
+/* Returns 0xff for each byte from `first` to `first` + `count` - 1, and 0 for others. `first` is at least 1, and the
+ * last one below 128. The addition moves the range to the top of the signed bytes, up to 127, and wraps larger bytes
+ * round to negative ones, so that one comparison suffices. */
 static inline __m128i select_range(__m128i bytes, char first, char count) {
     __m128i shifted = _mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - (first + count - 1))));
     return _mm_cmpgt_epi8(shifted, _mm_set1_epi8((char)(127 - count)));
 }
 
-/* Returns all ones in each byte that is `a` or `b`, and zeros in the others. */
+/* Returns 0xff for each byte that is `a` or `b`, and 0 for others. */
 static inline __m128i select_either(__m128i bytes, char a, char b) {
     return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
 }
 
-/* Gathers the highest bits of 16 bytes: that of the first byte becomes bit `position` of the result. */
+/* Returns the highest bits of 16 bytes: that of byte i as bit `position` + i. */
 static inline uint64_t gather_high_bits(__m128i bytes, unsigned position) {
     return (uint64_t)(unsigned)_mm_movemask_epi8(bytes) << position;
 }
@@ -89,22 +89,24 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
 }
 #endif
 
-/* Returns which characters of a block come right after one of a set. `previous` is the same set in the block before. */
+/* These three return which characters of a block are right after, right before, or between two characters of a set: bit
+ * i for character i. `set` has the characters of the block that are in the set, and `previous` and `next` those of the
+ * blocks before and after it. */
 static uint64_t mark_after(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
-/* Returns which characters of a block come right before one of a set. `next` is the same set in the block after it. */
+
 static uint64_t mark_before(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
 
-/* Returns which characters of a block come between two of a set. */
 static uint64_t mark_between(uint64_t set, uint64_t previous, uint64_t next) {
     return mark_after(set, previous) & mark_before(set, next);
 }
 
-/* Returns which characters of a block make runs that are words: `word` in the rules above. */
+/* Returns which characters of a block are letters, digits or _, whose runs are words: `word` in the rules above. */
 static uint64_t select_word_parts(const struct idxt_ascii_block *block) {
     return block->letters | block->digits | block->unders;
 }
 
-/* Returns which characters of the block belong to words, by the rules above. */
+/* Returns which characters of `block` belong to words, by the rules above, for which the blocks around it are needed.
+ */
 static uint64_t mark_words(const struct idxt_ascii_block *previous, const struct idxt_ascii_block *block,
                            const struct idxt_ascii_block *next) {
     uint64_t word = select_word_parts(block);
@@ -116,22 +118,22 @@ static uint64_t mark_words(const struct idxt_ascii_block *previous, const struct
     return (word | within) & ~lone_unders;
 }
 
-/* Classifies the 64 characters from `at` on, and writes them folded to the same place of `folded`. Characters past the
- * end of the text are in no class. */
-static struct idxt_ascii_block classify_64_at(const char *text, size_t length, size_t at, char *folded) {
-    if (length - at >= 64) return idxt_ascii_classify(text + at, folded + at);
+/* Classifies the 64 bytes from byte `begin` on, which is at most `length`, and writes them, folded, to folded + begin.
+ * Bytes past the end of the text are in no class. */
+static struct idxt_ascii_block classify_block(const char *text, size_t length, size_t begin, char *folded) {
+    if (length - begin >= 64) return idxt_ascii_classify(text + begin, folded + begin);
     char padded[64] = {0};
-    memcpy(padded, text + at, length - at);
-    return idxt_ascii_classify(padded, folded + at);
+    memcpy(padded, text + begin, length - begin);
+    return idxt_ascii_classify(padded, folded + begin);
 }
 
 void idxt_ascii_map(const char *text, size_t length, char *folded, uint64_t *edges, uint64_t *blanks,
                     uint64_t *foreigns) {
     const size_t block_count = idxt_ascii_map_size(length);
-    struct idxt_ascii_block previous = {0}, block = classify_64_at(text, length, 0, folded), next;
+    struct idxt_ascii_block previous = {0}, block = classify_block(text, length, 0, folded), next;
     uint64_t previous_words = 0;
     for (size_t i = 0; i < block_count; i++) {
-        next = i + 1 < block_count ? classify_64_at(text, length, 64 * (i + 1), folded) : (struct idxt_ascii_block){0};
+        next = i + 1 < block_count ? classify_block(text, length, 64 * (i + 1), folded) : (struct idxt_ascii_block){0};
         uint64_t words = mark_words(&previous, &block, &next);
         edges[i] = words ^ mark_after(words, previous_words); /* where a bit differs from the one before it */
         blanks[i] = block.blanks;

@@ -16,8 +16,8 @@ struct idxt_ascii_block {
     uint64_t foreigns; /* bytes that aren't ASCII */
 };
 
-/* Returns the classes of 64 bytes, and writes the bytes to `folded`, with A to Z as a to z. The plain function is for
- * tests, and for processors without SSE2. */
+/* Returns the classes of the 64 bytes at `bytes`, and writes these bytes to `folded`, with A to Z as a to z. Both
+ * functions do the same; the plain one is for tests, and for processors without SSE2. */
 struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded);
 struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded);
 

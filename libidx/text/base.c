@@ -20,7 +20,7 @@ enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-/* Returns the status for an error of a system call: IDX_IO_ERROR where idx.h has no closer one. */
+/* Returns the status for an errno of a system call: IDX_IO_ERROR where idx.h has no closer one. */
 static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
@@ -70,13 +70,13 @@ enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code) {
 
 /* ---- Buffers ---- */
 
-enum { SMALLEST_CAPACITY = 256 };
+enum { MIN_CAPACITY = 256 };
 
 void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t element_size) {
     if (buffer != NULL && needed <= *capacity) return buffer;
     size_t new_capacity = *capacity + *capacity / 2;
     if (new_capacity < needed) new_capacity = needed;
-    if (new_capacity < SMALLEST_CAPACITY) new_capacity = SMALLEST_CAPACITY;
+    if (new_capacity < MIN_CAPACITY) new_capacity = MIN_CAPACITY;
     if (new_capacity > SIZE_MAX / element_size) return NULL;
     void *new_buffer = realloc(buffer, new_capacity * element_size);
     if (new_buffer != NULL) *capacity = new_capacity;

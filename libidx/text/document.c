@@ -16,10 +16,10 @@
 
 /* ---- Signatures ---- */
 
-enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
+enum { MAX_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
-/* Appends a line feed unless the signature is empty, and returns room for an item of up to `size` bytes, which the
- * caller writes and counts in signature->length. Returns NULL if memory ran out. */
+/* Appends a line feed unless the signature is empty, and returns where the caller may write the next item, of up to
+ * `size` bytes, whose length it then adds to signature->length. Returns NULL if memory ran out. */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -28,8 +28,8 @@ static char *reserve_item(struct idxt_signature *signature, size_t size) {
     return grown + signature->length;
 }
 
-/* Appends an item in UTF-8. Returns false if memory ran out. */
-static bool append_item(struct idxt_signature *signature, struct idxt_span span) {
+/* Appends a span of the text, in UTF-8, as an item. Returns false if memory ran out. */
+static bool append_span(struct idxt_signature *signature, struct idxt_span span) {
     char *bytes = reserve_item(signature, span.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     signature->length += idxt_span_write_utf8(span, bytes);
@@ -58,15 +58,15 @@ static bool append_term(struct idxt_signature *signature, struct term term) {
     return true;
 }
 
-/* Makes the signature of the `count` first terms of features->ranked: in this order, or if the recipe says so, in that
- * of their bytes. Returns false if memory ran out. */
-static bool sign_first_terms(struct idxt_signature *signature, const struct idxt_features *features, size_t count) {
+/* Makes the signature of the first `count` terms of features->ranked: in that order, or if the recipe is sorted, in the
+ * order of their bytes. Returns false if memory ran out. */
+static bool sign_ranked_terms(struct idxt_signature *signature, const struct idxt_features *features, size_t count) {
     signature->length = 0;
     struct term *terms = malloc((count + 1) * sizeof *terms);
     if (terms == NULL) return false;
     for (size_t i = 0; i < count; i++) {
         const struct idxt_word *word = &features->words.words[features->ranked[i].number];
-        terms[i] = (struct term){features->words.bytes + word->start, word->length};
+        terms[i] = (struct term){.bytes = features->words.bytes + word->start, .length = word->length};
     }
     if (features->recipe.sorted) qsort(terms, count, sizeof *terms, compare_terms);
     bool ok = true;
@@ -80,15 +80,16 @@ struct sentence {
     int32_t length; /* in code points */
 };
 
-/* Adds a sentence to the `count` longest ones so far, which are in the order of the text. If these are `max` already,
- * drops the shortest of them, or the last such, for a longer one. Returns how many there are then. */
-static size_t add_to_longest(struct sentence *longest, size_t count, size_t max, struct sentence sentence) {
+/* Adds the next sentence of the text to the longest ones so far, which are in the order of the text. `longest` has
+ * `count` of them, and room for `max`. If it is full, a longer sentence replaces the shortest one, the last of several,
+ * and any other sentence is left out. Returns the new count. */
+static size_t add_if_longest(struct sentence *longest, size_t count, size_t max, struct sentence sentence) {
     if (count == max) {
         size_t shortest = 0;
         for (size_t i = 1; i < count; i++) {
             if (longest[i].length <= longest[shortest].length) shortest = i;
         }
-        if (sentence.length <= longest[shortest].length) return count;
+        if (sentence.length <= longest[shortest].length) return count; /* of equal ones, the first stays */
         count--;
         memmove(longest + shortest, longest + shortest + 1, (count - shortest) * sizeof *longest);
     }
@@ -96,7 +97,8 @@ static size_t add_to_longest(struct sentence *longest, size_t count, size_t max,
     return count + 1;
 }
 
-/* Opens signature->sentence_iterator, if it is not open yet, and gives it a text to cut. */
+/* Opens signature->sentence_iterator, if it is not open yet, and gives it a text to cut, which must stay valid. Errors
+ * are those of ICU. */
 static UErrorCode set_sentence_text(struct idxt_signature *signature, const struct idxt_collapsed *text) {
     UErrorCode code = U_ZERO_ERROR;
     /* "" is the root locale; NULL would be the user's. */
@@ -106,28 +108,30 @@ static UErrorCode set_sentence_text(struct idxt_signature *signature, const stru
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Normalises a sentence and appends it to the signature. ICU normalises it from UTF-8, which is written to the end of
- * the signature first, and then overwritten by the result. */
+/* Normalises a sentence, collapses its white space, and appends it to the signature as an item. The segmenter needs it
+ * in UTF-8: for that it is first written to the end of the signature, where the result then overwrites it. Errors are
+ * those of ICU. */
 static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                   struct idxt_span sentence) {
     size_t old_length = signature->length, start = old_length + (old_length > 0);
-    if (!append_item(signature, sentence)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!append_span(signature, sentence)) return U_MEMORY_ALLOCATION_ERROR;
     UErrorCode code = idxt_segmenter_normalize(segmenter, signature->bytes + start, signature->length - start);
     if (U_FAILURE(code)) return code;
     signature->length = old_length;
     idxt_collapsed_begin(&signature->normal_sentence);
     if (!idxt_collapsed_add(&signature->normal_sentence, segmenter->units, segmenter->unit_length))
         return U_MEMORY_ALLOCATION_ERROR;
-    struct idxt_span normal = {signature->normal_sentence.units, signature->normal_sentence.length, NULL, 0};
-    return append_item(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    struct idxt_span normal = {.units = signature->normal_sentence.units, .length = signature->normal_sentence.length};
+    return append_span(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Makes the signature of the `wanted` (1 to 64) longest sentences of a text that is collapsed but not normalised; each
- * of these is then normalised. Sets *sentence_count to how many sentences the text has in all. Errors are those of
- * ICU. */
-static UErrorCode sign_longest(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
-                               const struct idxt_collapsed *text, size_t wanted, uint64_t *sentence_count) {
-    struct sentence longest[MOST_SENTENCES];
+/* Makes the signature of the `max_count` (1 to MAX_SENTENCES) longest sentences of a text that is collapsed but not
+ * normalised, each normalised on its own, in the order of the text. Sets *sentence_count to how many sentences the text
+ * has in all. Errors are those of ICU. */
+static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
+                                         const struct idxt_collapsed *text, size_t max_count,
+                                         uint64_t *sentence_count) {
+    struct sentence longest[MAX_SENTENCES];
     size_t chosen_count = 0;
     signature->length = 0;
     *sentence_count = 0;
@@ -135,25 +139,25 @@ static UErrorCode sign_longest(struct idxt_signature *signature, struct idxt_seg
     UErrorCode code = set_sentence_text(signature, text);
     if (U_FAILURE(code)) return code;
     for (int32_t start = 0, end; (end = ubrk_next(signature->sentence_iterator)) != UBRK_DONE; start = end) {
-        struct idxt_span span = {text->units + start, (size_t)(end - start), NULL, 0};
+        struct idxt_span span = {.units = text->units + start, .length = (size_t)(end - start)};
         if (span.units[span.length - 1] == u' ') span.length--;
-        struct sentence sentence = {span, u_countChar32(span.units, (int32_t)span.length)};
-        chosen_count = add_to_longest(longest, chosen_count, wanted, sentence);
+        struct sentence sentence = {.span = span, .length = u_countChar32(span.units, (int32_t)span.length)};
+        chosen_count = add_if_longest(longest, chosen_count, max_count, sentence);
         ++*sentence_count;
     }
-    for (size_t i = 0; i < chosen_count && U_SUCCESS(code); i++) {
+    for (size_t i = 0; i < chosen_count && U_SUCCESS(code); i++)
         code = append_sentence(signature, segmenter, longest[i].span);
-    }
     return code;
 }
 
-/* Makes the signature of the first 512 bytes of a normalised and collapsed text, or a little less: whole characters. As
- * many UTF-16 units suffice, since each becomes at least a byte. Returns false if memory ran out. */
+/* Makes the signature of the first DESCRIPTION_BYTES bytes of a normalised and collapsed text, without the last
+ * character if it is cut. As many UTF-16 units are enough, since each becomes at least one byte. Returns false if
+ * memory ran out. */
 static bool sign_beginning(struct idxt_signature *signature, const struct idxt_collapsed *text) {
     signature->length = 0;
     size_t unit_count = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
     if (unit_count < text->length && U16_IS_LEAD(text->units[unit_count - 1])) unit_count--;
-    if (!append_item(signature, (struct idxt_span){text->units, unit_count, NULL, 0})) return false;
+    if (!append_span(signature, (struct idxt_span){.units = text->units, .length = unit_count})) return false;
     if (signature->length <= DESCRIPTION_BYTES) return true;
     size_t length = DESCRIPTION_BYTES;
     while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* to where a character begins */
@@ -174,7 +178,7 @@ void idxt_signature_free(struct idxt_signature *signature) {
 #define TEXT_LIMIT ((size_t)1 << 30)
 
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error) {
-    size_t room = TEXT_LIMIT - 1;
+    size_t left_bytes = TEXT_LIMIT - 1;
     for (size_t i = 0; i < count; i++) {
         if (fields[i].utf8 == NULL && fields[i].length > 0)
             return idxt_fail(error, IDX_INVALID_ARGUMENT, "a field of %zu bytes has no text", fields[i].length);
@@ -182,20 +186,20 @@ enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t co
         if (name != NULL && strcmp(name, "body") != 0 && strcmp(name, "title") != 0 && strcmp(name, "description") != 0)
             return idxt_fail(error, IDX_INVALID_ARGUMENT,
                              "unknown field '%.100s': the fields are body, title and description", name);
-        if (fields[i].length > room)
+        if (fields[i].length > left_bytes)
             return idxt_fail(error, IDX_LIMIT, "a text of %zu bytes is too long: texts must have fewer than %zu bytes",
                              fields[i].length, TEXT_LIMIT);
-        room -= fields[i].length;
+        left_bytes -= fields[i].length;
     }
     return IDX_OK;
 }
 
-/* Returns whether a field has a name; one without a name is a body. */
+/* Returns whether the name of a field is `name`; a field without a name is a body. */
 static bool is_named(const struct idx_text_field *field, const char *name) {
     return strcmp(field->name == NULL ? "body" : field->name, name) == 0;
 }
 
-/* Counts the features of all fields with a name. Errors are those of ICU. */
+/* Counts the features of all fields whose name is `name`. Errors are those of ICU. */
 static UErrorCode count_fields_named(struct idxt_features *features, const struct idx_text_field *fields, size_t count,
                                      const char *name) {
     UErrorCode code = U_ZERO_ERROR;
@@ -211,46 +215,47 @@ enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text
     UErrorCode code = idxt_features_begin(features);
     if (U_SUCCESS(code)) code = count_fields_named(features, fields, count, "body");
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
-    idxt_features_weigh(features, 1);
-    if (features->recipe.title == 0) return IDX_OK;
+    idxt_features_add_weights(features, 1);
+    if (features->recipe.title_weight == 0) return IDX_OK;
     code = count_fields_named(features, fields, count, "title");
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
-    idxt_features_weigh(features, features->recipe.title);
+    idxt_features_add_weights(features, features->recipe.title_weight);
     return IDX_OK;
 }
 
-/* Adds a fingerprint to the result, which has room for it. */
+/* Appends a fingerprint to those of the result, whose array is large enough for all that the recipe makes. */
 static void append_fingerprint(struct idxt_result *result, uint64_t fingerprint) {
     result->fingerprints[result->fingerprint_count++] = fingerprint;
 }
 
-/* Returns the fingerprint of the sums of a SimHash. Bits for which neither side has a majority are as the recipe
- * says. */
+/* Returns the fingerprint of `bits` bits that the sums of a SimHash make. A bit whose sum is 0, a tie, is 1 if
+ * recipe.ties, and else 0. */
 static uint64_t make_fingerprint(const struct idx_text *text, const struct idx_simhash *sums, unsigned bits) {
     uint64_t ties = text->features.recipe.ties ? idx_simhash_ties(sums, bits) : 0;
     return idx_simhash_finish(sums, bits) | ties;
 }
 
 /* How many features are added to a SimHash at a time, which takes a tenth of the time of adding them one by one. */
-enum { BATCH = 256 };
+enum { BATCH_FEATURES = 256 };
 
-/* Adds the SimHash of all features to the result, or of the heaviest ones if the recipe says so. Returns false if
- * memory ran out. */
+/* Appends the SimHash of all features to the result, or of the recipe's max_features heaviest ones. Adds their weights
+ * to the result's counts. Returns false if memory ran out. */
 static bool append_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
-    size_t count = features->words.count, top = features->recipe.top, taken = top > 0 && top < count ? top : count;
-    bool is_ranked = taken < count;
+    size_t count = features->words.count, max_features = features->recipe.max_features;
+    bool is_ranked = max_features > 0 && max_features < count;
+    size_t used_count = is_ranked ? max_features : count;
     if (is_ranked && !idxt_features_rank(features)) return false;
     struct idx_simhash sums;
     idx_simhash_init(&sums);
-    struct idx_feature batch[BATCH];
+    struct idx_feature batch[BATCH_FEATURES];
     size_t batch_count = 0;
-    for (size_t i = 0; i < taken; i++) {
+    for (size_t i = 0; i < used_count; i++) {
         size_t word_number = is_ranked ? features->ranked[i].number : i;
         int64_t weight = features->words.words[word_number].weight;
         batch[batch_count++] = (struct idx_feature){idxt_features_get_hash(features, word_number), weight};
         result->counts.weight += weight;
-        if (batch_count < BATCH) continue;
+        if (batch_count < BATCH_FEATURES) continue;
         idx_simhash_add_features(&sums, batch, batch_count);
         batch_count = 0;
     }
@@ -260,9 +265,9 @@ static bool append_simhash(struct idx_text *text, struct idxt_result *result) {
     return true;
 }
 
-/* Cuts the sequence of words into as many parts as the recipe says, and adds the SimHash of each part that has words to
- * the result. Word i is in part floor(i * part_count / word_count), so a part ends before the first i with
- * i * part_count >= (part + 1) * word_count. */
+/* Cuts the sequence of words into recipe.number parts, and appends the SimHash of each part that has words to the
+ * result. Word i is in part floor(i * part_count / word_count), so a part ends before word ceil((part + 1) * word_count
+ * / part_count). */
 static void append_segment_simhashes(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     uint64_t part_count = features->recipe.number, word_count = features->sequence_length;
@@ -272,22 +277,22 @@ static void append_segment_simhashes(struct idx_text *text, struct idxt_result *
         if (end == begin) continue;
         struct idx_simhash sums;
         idx_simhash_init(&sums);
-        result->counts.weight += idxt_features_add_range(features, begin, end, &sums);
+        result->counts.weight += idxt_features_add_range_to_simhash(features, begin, end, &sums);
         append_fingerprint(result, make_fingerprint(text, &sums, result->bits));
         begin = end;
     }
     result->counts.features = features->words.count;
 }
 
-/* Adds the low bits of the hash of the signature to the result as a fingerprint, or 0 if the signature is empty. */
+/* Appends the low bits of the hash of the signature to the result as a fingerprint, or 0 if the signature is empty. */
 static void append_signature_hash(const struct idx_text *text, struct idxt_result *result) {
     uint64_t hash = text->signature.length == 0 ? 0 : XXH3_64bits(text->signature.bytes, text->signature.length);
     append_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
 }
 
-/* Makes the signature of the heaviest terms: as many as the recipe says, or as many percent of all, rounded up. Adds
- * the sum of their weights to the result's counts. */
-static UErrorCode sign_terms(struct idx_text *text, struct idxt_result *result) {
+/* Ranks the terms, and makes the signature of the heaviest ones: of recipe.number terms, or for idf:P of P percent of
+ * all, rounded up. Adds the sum of their weights to the result's counts. Errors are those of ICU. */
+static UErrorCode rank_and_sign_terms(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t term_count = features->words.count, wanted_count = features->recipe.number;
     if (features->recipe.method == IDXT_IDF) wanted_count = (term_count * wanted_count + 99) / 100;
@@ -295,13 +300,14 @@ static UErrorCode sign_terms(struct idx_text *text, struct idxt_result *result) 
     if (!idxt_features_rank(features)) return U_MEMORY_ALLOCATION_ERROR;
     for (size_t i = 0; i < wanted_count; i++) result->counts.weight += features->ranked[i].weight;
     result->counts.features = term_count;
-    return sign_first_terms(&text->signature, features, wanted_count) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return sign_ranked_terms(&text->signature, features, wanted_count) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
 enum form { AS_WRITTEN, NORMALIZED };
 
-/* Adds a field, and white space after it, to text->features.collapsed. Leaves out the rest of the field once that has
- * `enough_units` units of UTF-16. */
+/* Appends a field, normalised if `form` says so, and white space after it, to text->features.collapsed. Goes piece by
+ * piece, and leaves out further pieces once that text has at least `enough_units` UTF-16 units. Errors are those of
+ * ICU. */
 static UErrorCode collapse_field(struct idx_text *text, const struct idx_text_field *field, enum form form,
                                  size_t enough_units) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
@@ -321,10 +327,11 @@ static UErrorCode collapse_field(struct idx_text *text, const struct idx_text_fi
     return idxt_collapsed_add(collapsed, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Makes the signature of the longest sentences of all fields `body`. Sentences are found before normalisation, because
- * they begin with capitals, which normalisation makes small. */
-static UErrorCode sign_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                 struct idxt_result *result) {
+/* Collapses all fields `body`, and makes the signature of their longest sentences. They are collapsed as they are
+ * written, since sentences begin with capitals, which normalisation makes small. Sets counts.features of the result to
+ * the number of sentences. Errors are those of ICU. */
+static UErrorCode collapse_and_sign_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                              struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     struct idxt_features *features = &text->features;
     idxt_collapsed_begin(&features->collapsed);
@@ -332,17 +339,20 @@ static UErrorCode sign_sentences(struct idx_text *text, const struct idx_text_fi
         if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], AS_WRITTEN, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
-    return sign_longest(&text->signature, &features->segmenter, &features->collapsed, features->recipe.number,
-                        &result->counts.features);
+    return sign_longest_sentences(&text->signature, &features->segmenter, &features->collapsed, features->recipe.number,
+                                  &result->counts.features);
 }
 
-/* Makes the signature of the first field `description`, or of all fields `body` if there is no description. */
-static UErrorCode sign_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                   struct idxt_result *result) {
+/* Normalises and collapses the first field `description`, or all fields `body` if there is none, and makes the
+ * signature of the beginning. Sets counts.features of the result to 1, or to 0 if the signature is empty. Errors are
+ * those of ICU. */
+static UErrorCode collapse_and_sign_description(struct idx_text *text, const struct idx_text_field *fields,
+                                                size_t count, struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     size_t description = 0;
     while (description < count && !is_named(&fields[description], "description")) description++;
     idxt_collapsed_begin(&text->features.collapsed);
+    /* One unit more than DESCRIPTION_BYTES suffices for sign_beginning to see that the text goes on. */
     if (description < count) code = collapse_field(text, &fields[description], NORMALIZED, DESCRIPTION_BYTES + 1);
     for (size_t i = 0; i < count && description == count && U_SUCCESS(code); i++) {
         if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], NORMALIZED, DESCRIPTION_BYTES + 1);
@@ -353,8 +363,8 @@ static UErrorCode sign_description(struct idx_text *text, const struct idx_text_
     return U_ZERO_ERROR;
 }
 
-/* Makes the set of the shingles of all fields `body`, and adds its smallest hashes, the sketch, to the result as
- * fingerprints. */
+/* Makes the set of the shingles of all fields `body`, and appends its recipe.number smallest hashes, the sketch, to the
+ * result as fingerprints. */
 static enum idx_status append_sketch(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                      struct idxt_result *result, struct idx_error *error) {
     struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
@@ -375,14 +385,15 @@ static enum idx_status append_sketch(struct idx_text *text, const struct idx_tex
     return IDX_OK;
 }
 
-/* Makes the signature that the method asks for, and adds the fingerprint of its hash to the result. */
+/* Makes the signature that the method asks for, and appends the fingerprint of its hash to the result. For terms and
+ * idf, text->features has been counted. */
 static enum idx_status make_and_hash_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                                struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
     switch (text->features.recipe.method) {
-        case IDXT_SENTENCES: code = sign_sentences(text, fields, count, result); break;
-        case IDXT_DESCRIPTION: code = sign_description(text, fields, count, result); break;
-        default: code = sign_terms(text, result);
+        case IDXT_SENTENCES: code = collapse_and_sign_sentences(text, fields, count, result); break;
+        case IDXT_DESCRIPTION: code = collapse_and_sign_description(text, fields, count, result); break;
+        default: code = rank_and_sign_terms(text, result);
     }
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     append_signature_hash(text, result);

@@ -12,7 +12,7 @@ struct idxt_signature {
     size_t length;
     size_t capacity;
     UBreakIterator *sentence_iterator;     /* NULL until a text is cut into sentences */
-    struct idxt_collapsed normal_sentence; /* the sentence that is appended */
+    struct idxt_collapsed normal_sentence; /* the sentence that is being appended, normalised */
 };
 
 /* Frees the buffers and the iterator, and leaves the signature as {0}. */
@@ -26,21 +26,23 @@ struct idx_text {
 };
 
 struct idxt_result {
-    unsigned bits;          /* how many bits a fingerprint is to have */
-    uint64_t *fingerprints; /* with room for as many as the recipe can make */
+    unsigned bits;          /* how many bits a fingerprint is to have: the caller sets it */
+    uint64_t *fingerprints; /* the caller's array, for idxt_recipe_max_fingerprints */
     size_t fingerprint_count;
     struct idx_text_counts counts;
 };
 
-/* Checks the names, texts and total length of fields. Errors, here and below: those of idx_text_fingerprints. */
+/* Checks that the names of fields are known, that no text is missing, and that all texts together are below 2^30 bytes.
+ * Errors, here and below: those of idx_text_fingerprints. */
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
 
-/* Finds the features of a document, whose fields were checked, counts and weighs them, and leaves them in
- * text->features. */
+/* Finds the features of a document, whose fields idxt_check_fields has accepted, and leaves them in
+ * text->features.words, each with its weight. Their counts are 0 then. */
 enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                     struct idx_error *error);
 
-/* Makes the fingerprints of a document, whose fields were checked. The result's `bits` and `fingerprints` are set. */
+/* Makes the fingerprints of a document, whose fields idxt_check_fields has accepted. The caller has set `bits` and
+ * `fingerprints` of the result; this sets the others. After an error its counts and fingerprints are undefined. */
 enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                           struct idxt_result *result, struct idx_error *error);
 

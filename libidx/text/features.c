@@ -17,24 +17,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Removes all items. */
-static void clear_window(struct idxt_window *window) { window->item_count = window->byte_count = 0; }
-
-/* Returns where the oldest item begins in the buffer; without items, the end of the bytes that are used. */
+/* Returns the offset of the oldest item in the buffer, or without items, the end of the bytes that are used. */
 static size_t find_window_start(const struct idxt_window *window) {
     return window->item_count == 0 ? window->byte_count : window->starts[0];
 }
 
-/* Moves the items to the front of the buffer if as many bytes precede them as they have. */
+/* Moves the items to the front of the buffer if at least as many bytes precede them as they have. */
 static void move_items_to_front(struct idxt_window *window) {
     size_t start = find_window_start(window);
-    if (start < window->byte_count - start || start == 0) return;
+    if (start == 0 || start < window->byte_count - start) return;
     memmove(window->bytes, window->bytes + start, window->byte_count - start);
     window->byte_count -= start;
     for (size_t i = 0; i < window->item_count; i++) window->starts[i] -= start;
 }
 
-/* Returns room for an item of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
+/* Returns where the caller may write an item of up to `size` bytes, for add_to_window, valid until the next call.
+ * Returns NULL if memory runs out. Items may move. */
 static char *reserve_in_window(struct idxt_window *window, size_t size) {
     move_items_to_front(window);
     if (size > SIZE_MAX - window->byte_count) return NULL;
@@ -44,8 +42,8 @@ static char *reserve_in_window(struct idxt_window *window, size_t size) {
     return bytes + window->byte_count;
 }
 
-/* Adds the item of `length` bytes that was written to the room from reserve_in_window, and removes the oldest item if
- * there were `max_items` already. `max_items` is 1 to IDXT_WINDOW_ITEMS. */
+/* Adds the item of `length` bytes that was written where reserve_in_window said. If there are `max_items` already (1 to
+ * IDXT_WINDOW_ITEMS), removes the oldest one first. */
 static void add_to_window(struct idxt_window *window, size_t length, size_t max_items) {
     if (window->item_count == max_items) {
         window->item_count--;
@@ -71,18 +69,18 @@ UErrorCode idxt_features_begin(struct idxt_features *features) {
     return idxt_words_begin(&features->words) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Returns whether a word is a stop word that the recipe drops. */
+/* Returns whether a word, in UTF-8, is a stop word that the recipe drops. */
 static bool is_dropped_word(const struct idxt_features *features, const char *bytes, size_t length) {
     return features->recipe.dropped_stop != 0 && idxt_words_has(&features->dropped_stop, bytes, length);
 }
 
-/* Returns whether a shingle with this word is taken: the word is a stop word of which the recipe needs one, or the
- * recipe needs none. */
-static bool is_needed_word(const struct idxt_features *features, const char *bytes, size_t length) {
+/* Returns whether a shingle with this word, in UTF-8, is a feature: the word is one of the recipe's needed stop words,
+ * or the recipe has none, so that all shingles are features. */
+static bool makes_feature(const struct idxt_features *features, const char *bytes, size_t length) {
     return features->recipe.needed_stop == 0 || idxt_words_has(&features->needed_stop, bytes, length);
 }
 
-/* Appends the word that was counted last to the sequence of words. */
+/* Appends the number of the word that was counted last to the sequence of words. Returns false if memory runs out. */
 static bool append_to_sequence(struct idxt_features *features) {
     uint32_t *grown = idxt_buffer_grow(features->sequence, &features->sequence_capacity, features->sequence_length + 1,
                                        sizeof *grown);
@@ -92,9 +90,10 @@ static bool append_to_sequence(struct idxt_features *features) {
     return true;
 }
 
-/* If the feature that was counted last is new, and the recipe names another hash than XXH3 for SimHashes, appends that
- * hash of its bytes to features->hashes. A feature is new if there are more features than hashes. */
-static bool hash_new_feature(struct idxt_features *features, const char *bytes, size_t length) {
+/* If the recipe names another hash than XXH3 for SimHashes, and the feature that was just counted is new, appends that
+ * hash of its bytes to features->hashes. It is new if there are more features than hashes. Returns false if memory runs
+ * out. */
+static bool append_hash_of_new_feature(struct idxt_features *features, const char *bytes, size_t length) {
     if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
     uint64_t *grown =
         idxt_buffer_grow(features->hashes, &features->hash_capacity, features->words.count, sizeof *grown);
@@ -108,59 +107,65 @@ uint64_t idxt_features_get_hash(const struct idxt_features *features, size_t num
     return features->recipe.hash == IDX_HASH_XXH3 ? features->words.words[number].hash : features->hashes[number];
 }
 
-/* Counts a word as a feature, unless the recipe leaves it out. */
+/* Counts a word as a feature, unless the recipe leaves it out. For segments, also appends it to the sequence. Returns
+ * false if memory runs out. */
 static bool count_single_word(struct idxt_features *features, struct idxt_span word) {
     char *bytes = idxt_words_reserve(&features->words, word.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     size_t length = idxt_span_write_utf8(word, bytes);
-    if (is_dropped_word(features, bytes, length) || !is_needed_word(features, bytes, length)) return true;
+    if (is_dropped_word(features, bytes, length) || !makes_feature(features, bytes, length)) return true;
     if (!idxt_words_count_reserved(&features->words, length, word.halvings) ||
-        !hash_new_feature(features, bytes, length))
+        !append_hash_of_new_feature(features, bytes, length))
         return false;
     return features->recipe.method != IDXT_SEGMENTS || append_to_sequence(features);
 }
 
-/* Counts the feature that consists of the window's items: without the space after the last word if items are words. */
+/* Counts the feature that consists of all items in the window, without the space after the last one if items are words.
+ * Returns false if memory runs out. */
 static bool count_window_as_feature(struct idxt_features *features) {
     const struct idxt_window *window = &features->window;
-    size_t start = find_window_start(window), end = window->byte_count - (features->recipe.method != IDXT_CHARS);
+    size_t start = find_window_start(window), end = window->byte_count;
+    if (features->recipe.method != IDXT_CHARS) end--;
     return idxt_words_count_hash(&features->words, XXH3_64bits(window->bytes + start, end - start)) &&
-           hash_new_feature(features, window->bytes + start, end - start);
+           append_hash_of_new_feature(features, window->bytes + start, end - start);
 }
 
-/* Adds a word to the window, and counts the shingle that it ends, if one of its words is needed. *recent_needed has a
- * bit for each of the last words, which says whether it is needed; the lowest bit is that of the last word. */
+/* Adds a word to the window, and counts the shingle that it ends, if makes_feature holds for one of its words.
+ * *recent_needed has a bit for each of the last words, which says whether it does; the lowest bit is that of the last
+ * word. Returns false if memory runs out. */
 static bool count_shingle_of_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
     char *bytes = reserve_in_window(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
     size_t length = idxt_span_write_utf8(word, bytes);
     if (is_dropped_word(features, bytes, length)) return true;
     unsigned number = features->recipe.number;
-    *recent_needed = (*recent_needed << 1 | is_needed_word(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
+    *recent_needed = (*recent_needed << 1 | makes_feature(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
     bytes[length] = ' ';
     add_to_window(&features->window, length + 1, number);
     return features->window.item_count < number || *recent_needed == 0 || count_window_as_feature(features);
 }
 
-/* Counts a word as a feature of its own, or as the last one of a shingle, as the recipe says. */
-static inline bool count_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
+/* Counts a word as a feature of its own, or the shingle that it ends, as the recipe says. *recent_needed is that of
+ * count_shingle_of_word. Returns false if memory runs out. */
+static inline bool count_word_or_shingle(struct idxt_features *features, struct idxt_span word,
+                                         uint32_t *recent_needed) {
     bool is_single = idxt_recipe_has_single_words(&features->recipe);
     return is_single ? count_single_word(features, word) : count_shingle_of_word(features, word, recent_needed);
 }
 
 /* Counts the features of a piece of text that the segmenter cuts into words. Errors are those of ICU. */
-static UErrorCode count_cut_words(struct idxt_features *features, const char *utf8, size_t length,
-                                  uint32_t *recent_needed) {
+static UErrorCode count_piece_by_segmenter(struct idxt_features *features, const char *utf8, size_t length,
+                                           uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_set_text(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     struct idxt_span word;
     while (idxt_segmenter_next(&features->segmenter, &word)) {
-        if (!count_word(features, word, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
+        if (!count_word_or_shingle(features, word, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
 }
 
-/* Returns whether a run without white space has a letter or a digit, and so is a word. */
+/* Returns whether a run of characters without white space has a letter or a digit, and so is a word. */
 static bool has_letter_or_digit(struct idxt_span run) {
     for (size_t i = 0; i < run.length;) {
         UChar32 c;
@@ -171,32 +176,34 @@ static bool has_letter_or_digit(struct idxt_span run) {
 }
 
 /* Counts the features of a piece of text in which white space separates words. Errors are those of ICU. */
-static UErrorCode count_spaced_words(struct idxt_features *features, const char *utf8, size_t length,
-                                     uint32_t *recent_needed) {
+static UErrorCode count_piece_by_spaces(struct idxt_features *features, const char *utf8, size_t length,
+                                        uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     const UChar *units = features->segmenter.units;
     size_t unit_count = features->segmenter.unit_length;
-    for (size_t run_begin = 0, i = 0; i <= unit_count; i++) {
+    for (size_t run_begin = 0, i = 0; i <= unit_count; i++) { /* the end of the text ends a run, as white space does */
         if (i < unit_count && !idxt_is_space(units[i])) continue;
-        struct idxt_span run = {units + run_begin, i - run_begin, NULL, 0};
+        struct idxt_span run = {.units = units + run_begin, .length = i - run_begin};
         run_begin = i + 1;
-        if (has_letter_or_digit(run) && !count_word(features, run, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
+        if (has_letter_or_digit(run) && !count_word_or_shingle(features, run, recent_needed))
+            return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
 }
 
-/* Adds a character to the window, and counts the n-gram that it ends. */
-static bool count_ngram(struct idxt_features *features, struct idxt_span character) {
+/* Adds a character to the window, and counts the n-gram that it ends, if there are enough. Returns false if memory runs
+ * out. */
+static bool count_ngram_of_character(struct idxt_features *features, struct idxt_span character) {
     char *bytes = reserve_in_window(&features->window, character.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     add_to_window(&features->window, idxt_span_write_utf8(character, bytes), features->recipe.number);
     return features->window.item_count < features->recipe.number || count_window_as_feature(features);
 }
 
-/* Counts the n-grams that end in a piece of text. Collapsing goes on where the piece before ended, so that white space
- * across the ends of pieces becomes one space. */
-static UErrorCode count_ngrams(struct idxt_features *features, const char *utf8, size_t length) {
+/* Counts the n-grams that end in a piece of text. Collapsing goes on from the piece before, so that white space across
+ * the ends of pieces becomes one space. Errors are those of ICU. */
+static UErrorCode count_piece_by_characters(struct idxt_features *features, const char *utf8, size_t length) {
     UErrorCode code = idxt_segmenter_normalize(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     struct idxt_collapsed *collapsed = &features->collapsed;
@@ -204,13 +211,15 @@ static UErrorCode count_ngrams(struct idxt_features *features, const char *utf8,
     bool ok = idxt_collapsed_add(collapsed, features->segmenter.units, features->segmenter.unit_length);
     for (size_t next_char = 0, char_begin = 0; ok && next_char < collapsed->length; char_begin = next_char) {
         U16_FWD_1_UNSAFE(collapsed->units, next_char);
-        ok = count_ngram(features, (struct idxt_span){collapsed->units + char_begin, next_char - char_begin, NULL, 0});
+        struct idxt_span character = {.units = collapsed->units + char_begin, .length = next_char - char_begin};
+        ok = count_ngram_of_character(features, character);
     }
     return ok ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Counts a text that has fewer words or characters than a shingle or n-gram as one feature. */
-static bool count_text_if_short(struct idxt_features *features, uint32_t recent_needed) {
+/* If a text has words or characters, but fewer than a shingle or n-gram, counts them as one feature, unless the recipe
+ * needs stop words and there are none. Returns false if memory runs out. */
+static bool count_short_text(struct idxt_features *features, uint32_t recent_needed) {
     if (features->window.item_count == 0 || features->window.item_count >= features->recipe.number) return true;
     return (features->recipe.method != IDXT_CHARS && recent_needed == 0) || count_window_as_feature(features);
 }
@@ -218,25 +227,25 @@ static bool count_text_if_short(struct idxt_features *features, uint32_t recent_
 UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length) {
     UErrorCode code = U_ZERO_ERROR;
     uint32_t recent_needed = 0;
-    clear_window(&features->window);
+    features->window.item_count = features->window.byte_count = 0;
     idxt_collapsed_begin(&features->collapsed);
     while (length > 0 && U_SUCCESS(code)) {
         size_t piece = idxt_find_piece_length(utf8, length);
         if (features->recipe.method == IDXT_CHARS)
-            code = count_ngrams(features, utf8, piece);
+            code = count_piece_by_characters(features, utf8, piece);
         else if (features->recipe.by_spaces)
-            code = count_spaced_words(features, utf8, piece, &recent_needed);
+            code = count_piece_by_spaces(features, utf8, piece, &recent_needed);
         else
-            code = count_cut_words(features, utf8, piece, &recent_needed);
+            code = count_piece_by_segmenter(features, utf8, piece, &recent_needed);
         utf8 += piece;
         length -= piece;
     }
     if (U_FAILURE(code)) return code;
-    return count_text_if_short(features, recent_needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return count_short_text(features, recent_needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Returns the weight of a feature that occurs `count` times, at least once, before it is halved, in units of
- * 1/IDX_WEIGHT_ONE. */
+/* Returns the weight, in units of 1/IDX_WEIGHT_ONE, of the feature with this XXH3 hash that occurs `count` times, at
+ * least once. Halvings are not applied. */
 static int64_t compute_unhalved_weight(const struct idxt_features *features, uint64_t hash, uint64_t count) {
     switch (features->recipe.weighing) {
         case IDXT_WEIGHT_LOGTF: return idxt_log_weight(count);
@@ -248,12 +257,13 @@ static int64_t compute_unhalved_weight(const struct idxt_features *features, uin
     return idxt_table_idf(features->table, hash);
 }
 
-/* Returns the weight of a word by its count. Each halving of the word halves it, rounded down. */
+/* Returns the weight of a word by its count, in units of 1/IDX_WEIGHT_ONE, halved word->halvings times and rounded
+ * down. */
 static int64_t compute_weight(const struct idxt_features *features, const struct idxt_word *word) {
     return compute_unhalved_weight(features, word->hash, word->count) >> word->halvings;
 }
 
-void idxt_features_weigh(struct idxt_features *features, int64_t factor) {
+void idxt_features_add_weights(struct idxt_features *features, int64_t factor) {
     for (size_t i = 0; i < features->words.count; i++) {
         struct idxt_word *word = &features->words.words[i];
         if (word->count > 0) word->weight += factor * compute_weight(features, word);
@@ -261,13 +271,14 @@ void idxt_features_weigh(struct idxt_features *features, int64_t factor) {
     }
 }
 
-int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
+int64_t idxt_features_add_range_to_simhash(struct idxt_features *features, size_t start, size_t end,
+                                           struct idx_simhash *simhash) {
     struct idxt_word *words = features->words.words;
     int64_t sum = 0;
     for (size_t i = start; i < end; i++) words[features->sequence[i]].count++;
     for (size_t i = start; i < end; i++) {
         struct idxt_word *word = &words[features->sequence[i]];
-        if (word->count == 0) continue;
+        if (word->count == 0) continue; /* it was added at an earlier occurrence */
         int64_t weight = compute_weight(features, word);
         idx_simhash_add_hash(simhash, idxt_features_get_hash(features, features->sequence[i]), weight);
         sum += weight;
@@ -292,7 +303,7 @@ bool idxt_features_rank(struct idxt_features *features) {
     features->ranked = ranked;
     for (size_t i = 0; i < count; i++) {
         const struct idxt_word *word = &features->words.words[i];
-        ranked[i] = (struct idxt_ranked){word->weight, word->hash, i};
+        ranked[i] = (struct idxt_ranked){.weight = word->weight, .hash = word->hash, .number = i};
     }
     qsort(ranked, count, sizeof *ranked, compare_ranked);
     return true;

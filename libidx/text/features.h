@@ -14,13 +14,13 @@ struct idxt_window {
     char *bytes;
     size_t byte_count;
     size_t capacity;
-    size_t starts[IDXT_WINDOW_ITEMS]; /* where items begin, oldest first */
+    size_t starts[IDXT_WINDOW_ITEMS]; /* the offsets in `bytes` at which items begin, oldest first */
     size_t item_count;
 };
 
 struct idx_text_table;
 
-/* A feature with what it is ranked by. */
+/* A feature, and the weight and hash that it is ranked by. */
 struct idxt_ranked {
     int64_t weight;
     uint64_t hash;
@@ -49,27 +49,30 @@ struct idxt_features {
     size_t ranked_capacity;
 };
 
-/* Opens features whose `recipe` and `table` are set; they are to be closed even after an error. Errors, here and below,
- * are those of ICU; if memory ran out, U_MEMORY_ALLOCATION_ERROR. */
+/* Opens what is needed to find features. The caller has set `recipe` and `table`, and calls idxt_features_close even
+ * after an error. Errors, here and below, are those of ICU; if memory ran out, U_MEMORY_ALLOCATION_ERROR. */
 UErrorCode idxt_features_open(struct idxt_features *features);
 
 /* Forgets the features of the text before. Must be called before each text, the first one as well. */
 UErrorCode idxt_features_begin(struct idxt_features *features);
 
-/* Finds the features of a text, or of one field of a document, and adds how often each occurs to words[].count. */
+/* Finds the features of a text, or of one field of a document, and adds how often each occurs to words[].count. For
+ * segments, also appends the words to `sequence`. */
 UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length);
 
-/* Returns the hash that represents feature `number` in a SimHash. */
+/* Returns the hash that represents feature `number`, its index in words.words, in a SimHash. */
 uint64_t idxt_features_get_hash(const struct idxt_features *features, size_t number);
 
-/* Adds to words[].weight the weight that each count gives times `factor`, and sets the counts to 0. */
-void idxt_features_weigh(struct idxt_features *features, int64_t factor);
+/* Adds to the weight of each feature the weight by its count times `factor`, and sets the count to 0. Calls for several
+ * fields so add up. */
+void idxt_features_add_weights(struct idxt_features *features, int64_t factor);
 
-/* Adds the words from `start` to before `end` of the sequence to a SimHash, weighed by how often each occurs there.
- * Returns the sum of their weights. The counts must be 0, and are 0 again afterwards. */
-int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
+/* Adds the distinct words from sequence[start] to before sequence[end] to a SimHash, each with the weight by how often
+ * it occurs there. Returns the sum of these weights. The counts of all words must be 0, and are 0 again afterwards. */
+int64_t idxt_features_add_range_to_simhash(struct idxt_features *features, size_t start, size_t end,
+                                           struct idx_simhash *simhash);
 
-/* Fills `ranked` with all features by descending weight, then ascending hash. Returns false if memory runs out. */
+/* Sets `ranked` to all features, sorted by descending weight, then ascending hash. Returns false if memory runs out. */
 bool idxt_features_rank(struct idxt_features *features);
 
 /* Closes the segmenter, and frees all buffers, even if idxt_features_open has failed. */

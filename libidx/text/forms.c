@@ -11,8 +11,8 @@ enum {
     VIRAMA = 0xd4d,
 };
 
-/* Returns the letter that a chillu is made of, or 0 if a unit is no chillu. The chillus of each of its two tables
- * follow one another in Unicode. */
+/* Returns the letter that a chillu stands for, without its virama, or 0 if a unit is no chillu. Chillus are in two
+ * blocks: U+0D54 to U+0D56 and U+0D7A to U+0D7F. */
 static UChar get_chillu_letter(UChar unit) {
     static const UChar from_d54[] = {0xd2e, 0xd2f, 0xd34}, from_d7a[] = {0xd23, 0xd28, 0xd30, 0xd32, 0xd33, 0xd15};
     if (unit >= 0xd54 && unit <= 0xd56) return from_d54[unit - 0xd54];
@@ -20,8 +20,8 @@ static UChar get_chillu_letter(UChar unit) {
     return 0;
 }
 
-/* Writes the marks of a unit that folds to a tatweel and marks: none, one or two. Returns how many it wrote. `marks`
- * has room for two. */
+/* Writes to `marks` the marks of a unit that idxt_begins_with_tatweel, without the tatweel. Returns how many it wrote:
+ * 0, 1 or 2. The code points of these units are in the order of their marks. */
 static size_t write_marks_without_tatweel(UChar unit, UChar *marks) {
     enum { FATHATAN = 0x64b, FATHA = 0x64e, DAMMA = 0x64f, SHADDA = 0x651 };
     if (unit == TATWEEL) return 0;
@@ -44,18 +44,18 @@ static bool may_change(UChar unit) {
            idxt_begins_with_tatweel(unit) || get_chillu_letter(unit) != 0;
 }
 
-/* The high byte rules most units out, so that hardly any text takes longer for this. */
-bool idxt_has_forms(const UChar *units, size_t count) {
-    static const bool has_forms[256] = {
+/* The high byte of a unit rules most units out, so that hardly any text takes longer for this. */
+bool idxt_must_unify_forms(const UChar *units, size_t count) {
+    static const bool may_change_with_high_byte[256] = {
         [0x03] = true, [0x06] = true, [0x0d] = true, [0x1f] = true, [0xfc] = true, [0xfe] = true};
     for (size_t i = 0; i < count; i++) {
-        if (has_forms[units[i] >> 8] && may_change(units[i])) return true;
+        if (may_change_with_high_byte[units[i] >> 8] && may_change(units[i])) return true;
     }
     return false;
 }
 
 size_t idxt_unify_forms(const UChar *units, size_t count, UChar *unified, UErrorCode *code) {
-    UChar replaced[2 * IDXT_MOST_UNIFIED];
+    UChar replaced[2 * IDXT_MAX_UNITS_TO_UNIFY];
     size_t replaced_count = 0;
     const UNormalizer2 *decomposer = unorm2_getNFDInstance(code);
     for (size_t i = 0; i < count; i++) { /* Each unit becomes at most two in `replaced`. */
@@ -69,5 +69,5 @@ size_t idxt_unify_forms(const UChar *units, size_t count, UChar *unified, UError
     }
     if (U_FAILURE(*code)) return 0;
     return (size_t)unorm2_normalize(decomposer, replaced, (int32_t)replaced_count, unified,
-                                    (int32_t)(IDXT_MOST_UNITS_UNIFIED * count), code);
+                                    (int32_t)(IDXT_UNIFIED_PER_UNIT * count), code);
 }

@@ -8,27 +8,30 @@
 #include <stddef.h>
 #include <unicode/utypes.h>
 
-/* The most units that one unit becomes, as U+1F82 does. */
-enum { IDXT_MOST_UNITS_UNIFIED = 4 };
+/* The most UTF-16 units that idxt_unify_forms makes of one unit: of U+1F82, for example. */
+enum { IDXT_UNIFIED_PER_UNIT = 4 };
 
 /* Returns whether a character is U+0640, or folds to it and a mark. */
 static inline bool idxt_begins_with_tatweel(UChar32 c) {
     return c == 0x640 || (c >= 0xfcf2 && c <= 0xfcf4) || c == 0xfe71 || (c >= 0xfe77 && c <= 0xfe7f && c % 2 == 1);
 }
 
-/* Returns whether a character begins no run, although NFKC case folding has a boundary before it: tatweel, since what
- * follows it combines with what is before it, and U+0345, which marks behind it are put before. */
-static inline bool idxt_goes_on(UChar32 c) { return c == 0x345 || idxt_begins_with_tatweel(c); }
+/* Returns whether a character belongs to the run before it, although NFKC case folding has a boundary there. Tatweel
+ * does, since it is dropped, so that what follows it combines with what is before it. U+0345 does, since marks after it
+ * are moved before it. */
+static inline bool idxt_continues_run(UChar32 c) { return c == 0x345 || idxt_begins_with_tatweel(c); }
 
-/* Returns whether idxt_unify_forms must be called for these units. */
-bool idxt_has_forms(const UChar *units, size_t count);
+/* Returns whether `count` units have a character that idxt_unify_forms may change. */
+bool idxt_must_unify_forms(const UChar *units, size_t count);
 
-/* The most units that idxt_unify_forms takes at a time. */
-enum { IDXT_MOST_UNIFIED = 2048 };
+/* The most units that one call of idxt_unify_forms accepts. */
+enum { IDXT_MAX_UNITS_TO_UNIFY = 2048 };
 
-/* Writes up to IDXT_MOST_UNIFIED units without U+0640, with each chillu as its letter and virama (the joiner behind
- * them is ignorable), and decomposed canonically (NFD): that puts U+0345, which folds to a letter, behind the marks of
- * its letter. `unified` has room for IDXT_MOST_UNITS_UNIFIED times as many. Returns how many it wrote. */
+/* Writes `count` units, at most IDXT_MAX_UNITS_TO_UNIFY, to `unified`, which has room for IDXT_UNIFIED_PER_UNIT *
+ * count: without tatweel, with each chillu as its letter and virama (the joiner that follows them elsewhere is
+ * ignorable), and decomposed canonically (NFD), which moves U+0345, since it folds to a letter, after the marks of its
+ * letter. Returns how many units it wrote. If ICU fails, or *code is a failure already, *code is one, and the result
+ * undefined. */
 size_t idxt_unify_forms(const UChar *units, size_t count, UChar *unified, UErrorCode *code);
 
 #endif

@@ -17,8 +17,8 @@ enum {
     LAST_HANGUL = 0xd7a3,
 };
 
-/* Returns whether a character is of the Han or kana scripts, or one of the marks that come between kana. The script of
- * these marks is Common, but they have Word_Break=Katakana. */
+/* Returns whether a character is of the scripts Han, Hiragana or Katakana, or one of the marks between kana, whose
+ * script is Common, but whose Word_Break is Katakana. */
 static bool is_han_or_kana(UChar32 c) {
     UErrorCode code = U_ZERO_ERROR;
     UScriptCode script = uscript_getScript(c, &code);
@@ -41,15 +41,15 @@ enum idxt_letter idxt_classify_letter(UChar32 c) {
 
 /* ---- Runs ---- */
 
-_Atomic uint32_t idxt_characters[IDXT_KEPT_CHARACTERS];
+_Atomic uint32_t idxt_character_cache[IDXT_CACHED_CHARACTERS];
 
-/* Folds `count` units of UTF-16 into the units of a run, in place of those there. If ICU fails, returns false and sets
- * run->code. */
+/* Sets run->units to `count` UTF-16 units, at most IDXT_MAX_RUN_UNITS + 1, with their forms unified and folded, and
+ * makes them the next ones of the run. If ICU fails, returns false and sets run->code. */
 static bool fold_into_run(struct idxt_run *run, const UChar *units, size_t count) {
     if (run->normalizer == NULL) run->normalizer = unorm2_getNFKCCasefoldInstance(&run->code);
     if (U_FAILURE(run->code)) return false;
-    UChar unified[(IDXT_LONGEST_RUN + 2) * IDXT_MOST_UNITS_UNIFIED];
-    if (idxt_has_forms(units, count)) {
+    UChar unified[(IDXT_MAX_RUN_UNITS + 2) * IDXT_UNIFIED_PER_UNIT];
+    if (idxt_must_unify_forms(units, count)) {
         count = idxt_unify_forms(units, count, unified, &run->code);
         units = unified;
     }
@@ -68,20 +68,21 @@ uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c) {
     uint32_t known = IDXT_KNOWN;
     UChar32 folded;
     enum idxt_letter letter;
-    if (c < 0x80 || (unorm2_hasBoundaryBefore(run->normalizer, c) && !idxt_goes_on(c))) known |= IDXT_STARTS;
-    if (idxt_run_next(run, &letter, &folded) && run->next_unit == run->unit_count)
+    if (c < 0x80 || (unorm2_hasBoundaryBefore(run->normalizer, c) && !idxt_continues_run(c))) known |= IDXT_STARTS;
+    /* Whether it folds to one character: there is a first one, and no unit after it. */
+    if (idxt_run_next_folded(run, &letter, &folded) && run->next_unit == run->unit_count)
         known |= IDXT_SINGLE | (uint32_t)folded | (uint32_t)letter << IDXT_KIND_SHIFT;
-    if (c < IDXT_KEPT_CHARACTERS) atomic_store_explicit(&idxt_characters[c], known, memory_order_relaxed);
+    if (c < IDXT_CACHED_CHARACTERS) atomic_store_explicit(&idxt_character_cache[c], known, memory_order_relaxed);
     return known;
 }
 
-bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c) {
-    UChar units[IDXT_LONGEST_RUN + 2]; /* The last character may have a unit after the limit. */
+bool idxt_run_read_and_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c) {
+    UChar units[IDXT_MAX_RUN_UNITS + 2]; /* The last character may have a unit after the limit. */
     size_t unit_count = 0;
     do {
         U16_APPEND_UNSAFE(units, unit_count, c);
         run->end = next_byte;
-    } while (unit_count < IDXT_LONGEST_RUN && idxt_run_take_next(run, bytes, length, &next_byte, &c));
+    } while (unit_count < IDXT_MAX_RUN_UNITS && idxt_run_read_character(run, bytes, length, &next_byte, &c));
     run->single = 0;
     return U_SUCCESS(run->code) && fold_into_run(run, units, unit_count);
 }

@@ -16,7 +16,7 @@
 
 enum idxt_letter {
     IDXT_LETTER_NONE,  /* ends a word, and belongs to none */
-    IDXT_LETTER_PART,  /* is a part of a word */
+    IDXT_LETTER_PART,  /* is a part of a word, with the characters of this kind next to it */
     IDXT_LETTER_WHOLE, /* is a word by itself */
 };
 
@@ -30,16 +30,16 @@ enum idxt_letter idxt_classify_letter(UChar32 c);
 
 /* ---- ASCII ---- */
 
-/* Returns an ASCII letter in lower case, a digit as it is, and 0 for other ASCII characters. */
+/* Returns an ASCII letter in lower case, a digit unchanged, and 0 for other ASCII characters. */
 static inline unsigned idxt_fold_ascii_letter(unsigned c) {
     unsigned lower = c | 0x20;
     if (lower >= 'a' && lower <= 'z') return lower;
     return c >= '0' && c <= '9' ? c : 0;
 }
 
-/* Returns the end of the ASCII characters that begin at byte `begin` and fold by themselves: the one right before a
- * character that isn't ASCII does not, since that may be an accent on it. Skips eight bytes at a time while none has
- * its high bit. */
+/* Returns the end, in bytes, of the ASCII characters from byte `begin` on that fold each by itself. The last one before
+ * a character that isn't ASCII is left out, since that may be an accent on it. Skips eight bytes at a time while none
+ * has its high bit. */
 static inline size_t idxt_find_ascii_end(const uint8_t *bytes, size_t length, size_t begin) {
     size_t end = begin;
     for (uint64_t eight; length - end >= sizeof eight; end += sizeof eight) {
@@ -53,24 +53,25 @@ static inline size_t idxt_find_ascii_end(const uint8_t *bytes, size_t length, si
 /* ---- Runs ---- */
 
 /* A run is a character before which there is a normalisation boundary, and those after it before which there is none.
- * It folds by itself. One of IDXT_LONGEST_RUN UTF-16 units or more is cut, as recipes cut it. */
+ * It folds by itself. One of IDXT_MAX_RUN_UNITS UTF-16 units or more is cut, as recipes cut it. */
 struct idxt_run {
     const UNormalizer2 *normalizer; /* NULL until it is needed */
     UErrorCode code;                /* of ICU, if it fails */
     size_t begin, end;              /* bytes of the text */
-    uint32_t single;                /* what is known of its only character, if that folds to one; else 0 */
-    size_t next_unit, unit_count;   /* the next one of its units, and how many there are */
-    UChar units[(IDXT_LONGEST_RUN + 2) * IDXT_MOST_UNITS_PER_UNIT];
+    uint32_t single;                /* what is known of its only character, if that folds to one character; else 0 */
+    size_t next_unit, unit_count;   /* the index of the next of its folded units, and how many there are */
+    UChar units[(IDXT_MAX_RUN_UNITS + 2) * IDXT_NORMALIZED_PER_UNIT];
 };
 
-/* Prepares a run for its first idxt_run_read. Setting its `units`, too, would take longer than a short text does. */
+/* Prepares a run for its first idxt_run_read, which sets the other members. Zeroing `units`, too, would take longer
+ * than reading a short text does. */
 static inline void idxt_run_init(struct idxt_run *run) {
     run->normalizer = NULL;
     run->code = U_ZERO_ERROR;
 }
 
-/* What is known of a character: 0 where nothing is known yet, or the character that it folds to, if that is one alone,
- * in the low bits; what that is to a word; and three flags. */
+/* What is known of a character is a number: 0 if nothing is known yet. Otherwise it has three flags, IDXT_KNOWN among
+ * them, and if the character folds to a single one, that one in its low bits, and above these its enum idxt_letter. */
 enum { IDXT_KIND_SHIFT = 21 };
 #define IDXT_FOLDED ((UINT32_C(1) << IDXT_KIND_SHIFT) - 1)
 #define IDXT_KIND (UINT32_C(3) << IDXT_KIND_SHIFT)
@@ -78,57 +79,60 @@ enum { IDXT_KIND_SHIFT = 21 };
 #define IDXT_STARTS (UINT32_C(1) << 24) /* begins a run */
 #define IDXT_KNOWN (UINT32_C(1) << 25)
 
-/* What is known of the characters of the first two planes. It is found out once in a process for each of them, since
- * asking ICU takes ten times as long as all the rest. Threads that find it out at once find the same. */
-#define IDXT_KEPT_CHARACTERS 0x20000
-extern _Atomic uint32_t idxt_characters[IDXT_KEPT_CHARACTERS];
+/* What is known of the characters of the first two planes. ICU is asked once in a process for each of them, since
+ * asking takes ten times as long as all the rest. Relaxed stores suffice: threads that ask at the same time store the
+ * same. */
+#define IDXT_CACHED_CHARACTERS 0x20000
+extern _Atomic uint32_t idxt_character_cache[IDXT_CACHED_CHARACTERS];
 
-/* Asks ICU about a character, and keeps what is then known of it for all threads, if it is of the first two planes.
- * Uses the units of the run. If ICU fails, returns 0 and sets run->code. */
+/* Asks ICU about a character, and returns what is then known of it. Stores that in idxt_character_cache, if it is of
+ * the first two planes. Overwrites the units of the run. If ICU fails, returns 0 and sets run->code. */
 uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c);
 
 /* Returns what is known of a character, after asking ICU if nothing is. If ICU fails, returns 0 and sets run->code. */
 static inline uint32_t idxt_look_up_character(struct idxt_run *run, UChar32 c) {
     uint32_t known = 0;
-    if (c < IDXT_KEPT_CHARACTERS) known = atomic_load_explicit(&idxt_characters[c], memory_order_relaxed);
+    if (c < IDXT_CACHED_CHARACTERS) known = atomic_load_explicit(&idxt_character_cache[c], memory_order_relaxed);
     return known != 0 ? known : idxt_examine_character(run, c);
 }
 
-/* Sets *c to the character at *at, and moves *at past it, if it belongs to the run that has begun. Returns false if
- * another run or the end of the text is there. */
-static inline bool idxt_run_take_next(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t *at,
-                                      UChar32 *c) {
-    size_t next = *at;
+/* If the character at byte *next_byte belongs to the run before it, sets *c to that character, and *next_byte to the
+ * byte after it. Returns false, and leaves *next_byte, if another run begins there or the text ends. An ASCII character
+ * always begins a run. */
+static inline bool idxt_run_read_character(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t *next_byte,
+                                           UChar32 *c) {
+    size_t next = *next_byte;
     if (next == length || bytes[next] < 0x80) return false;
     U8_NEXT_OR_FFFD(bytes, next, length, *c);
     if ((idxt_look_up_character(run, *c) & IDXT_STARTS) != 0) return false;
-    *at = next;
+    *next_byte = next;
     return true;
 }
 
-/* Reads the rest of a run whose first character is `c`, and whose next one is at byte `next_byte`, and folds all of it.
- * Serves a run of several characters, or of one that does not fold to one. Returns false and sets run->code if ICU
- * fails. */
-bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c);
+/* Reads the rest of a run whose first character is `c`, and which goes on, if it does, at byte `next_byte`. Folds all
+ * of it into run->units. For a run of several characters, or of one that does not fold to a single one. Returns false
+ * and sets run->code if ICU fails. */
+bool idxt_run_read_and_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c);
 
-/* Reads the run that begins at byte `at`, which is before `length`. The text may be ill-formed. Returns false and sets
- * run->code if ICU fails. */
-static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at) {
+/* Reads the run that begins at byte `next_byte`, which is below `length`, and sets its `begin` and `end`. The text may
+ * be ill-formed. Returns false and sets run->code if ICU fails. */
+static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte) {
     UChar32 c, following;
-    run->begin = at;
-    U8_NEXT_OR_FFFD(bytes, at, length, c);
+    run->begin = next_byte;
+    U8_NEXT_OR_FFFD(bytes, next_byte, length, c);
     uint32_t known = idxt_look_up_character(run, c);
-    run->end = at;
-    if ((known & IDXT_SINGLE) == 0 || idxt_run_take_next(run, bytes, length, &at, &following))
-        return idxt_run_fold(run, bytes, length, run->end, c);
+    run->end = next_byte;
+    /* If another character follows, `next_byte` moves past it, but run->end does not: all are read again from there. */
+    if ((known & IDXT_SINGLE) == 0 || idxt_run_read_character(run, bytes, length, &next_byte, &following))
+        return idxt_run_read_and_fold(run, bytes, length, run->end, c);
     run->single = known;
     run->next_unit = run->unit_count = 0;
     return true;
 }
 
-/* Sets *folded to the next folded character of a run, and *letter to what that is to a word. Returns false after the
- * last one; there may be none. */
-static inline bool idxt_run_next(struct idxt_run *run, enum idxt_letter *letter, UChar32 *folded) {
+/* Sets *folded to the next folded character of a run that was read, and *letter to what that is to a word. Returns
+ * false after the last one. A run may fold to none. */
+static inline bool idxt_run_next_folded(struct idxt_run *run, enum idxt_letter *letter, UChar32 *folded) {
     if (run->single != 0) {
         *letter = (enum idxt_letter)((run->single & IDXT_KIND) >> IDXT_KIND_SHIFT);
         *folded = (UChar32)(run->single & IDXT_FOLDED);

@@ -19,12 +19,12 @@ enum { FRACTION_UNITS = 1000000000 };
 struct list {
     struct idx_text_table *table;
     struct idxt_segmenter segmenter;
-    char *normalized; /* the term of the line, normalised */
+    char *normalized; /* the term of the line, normalised, in UTF-8 */
     size_t normalized_capacity;
     const char *path;
-    size_t line; /* counted from 1 */
-    bool begun;  /* whether the first line that is not empty was read */
-    bool headed; /* whether that line says what the numbers are */
+    size_t line;     /* counted from 1 */
+    bool has_begun;  /* whether the first line that is not empty was read */
+    bool has_header; /* whether that line says what the numbers are */
     struct idx_error *error;
 };
 
@@ -34,26 +34,28 @@ struct slice {
     size_t length;
 };
 
-/* Fails because of the line that is being read. */
+/* Fills list->error with what is wrong with the line that is being read, and returns IDX_BAD_CONTENT. */
 static enum idx_status fail_at_line(const struct list *list, const char *fault) {
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
 
-/* Returns how many digits follow one another in a slice from position `from` on. */
-static size_t count_digits_from(struct slice slice, size_t from) {
-    size_t count = 0;
-    while (from + count < slice.length && slice.bytes[from + count] >= '0' && slice.bytes[from + count] <= '9') count++;
-    return count;
+/* Returns how many digits a slice has from byte `begin` on before anything else. */
+static size_t count_digits_from(struct slice slice, size_t begin) {
+    size_t end = begin;
+    while (end < slice.length && slice.bytes[end] >= '0' && slice.bytes[end] <= '9') end++;
+    return end - begin;
 }
 
 /* Returns whether a slice is one or more digits, or digits, a point, and any further digits. */
 static bool is_number(struct slice slice) {
-    size_t whole = count_digits_from(slice, 0);
-    if (whole == 0 || whole == slice.length) return whole > 0;
-    return slice.bytes[whole] == '.' && whole + 1 + count_digits_from(slice, whole + 1) == slice.length;
+    size_t whole_length = count_digits_from(slice, 0), fraction_begin = whole_length + 1;
+    if (whole_length == 0 || whole_length == slice.length) return whole_length > 0;
+    return slice.bytes[whole_length] == '.' &&
+           fraction_begin + count_digits_from(slice, fraction_begin) == slice.length;
 }
 
-/* Reads a number without a point, from 1 to `max`. Returns false if it is not one. */
+/* Reads a number of digits alone, from 1 to `max`. Returns false if the slice is anything else; then *count is
+ * undefined. */
 static bool read_count(struct slice number, uint64_t max, uint64_t *count) {
     if (number.length == 0 || count_digits_from(number, 0) < number.length) return false;
     *count = 0;
@@ -64,25 +66,26 @@ static bool read_count(struct slice number, uint64_t max, uint64_t *count) {
     return *count > 0;
 }
 
-/* Reads what is_number accepts as an idf in units of 1/65536, rounded down; digits after the ninth of the fraction are
- * ignored. Returns false if it is above IDXT_MOST_IDF. */
+/* Reads a number, which is_number has accepted, as an idf in units of 1/65536, rounded down. Digits of the fraction
+ * after the ninth are ignored. Returns false if it is above IDXT_MAX_IDF; then *idf is undefined. */
 static bool read_idf(struct slice number, uint32_t *idf) {
     uint64_t whole = 0, fraction = 0, fraction_units = 1;
     size_t i = 0;
     for (; i < number.length && number.bytes[i] != '.'; i++) {
         whole = whole * 10 + (uint64_t)(number.bytes[i] - '0');
-        if (whole > IDXT_MOST_IDF >> 16) return false;
+        if (whole > IDXT_MAX_IDF >> 16) return false;
     }
-    for (i++; i < number.length && fraction_units < FRACTION_UNITS; i++) {
+    i++; /* the point */
+    for (; i < number.length && fraction_units < FRACTION_UNITS; i++) {
         fraction = fraction * 10 + (uint64_t)(number.bytes[i] - '0');
         fraction_units *= 10;
     }
     *idf = (uint32_t)(whole << 16 | fraction * 65536 / fraction_units);
-    return *idf <= IDXT_MOST_IDF;
+    return *idf <= IDXT_MAX_IDF;
 }
 
-/* Splits a line at its last tab, or at its only space, into a term and a number. Returns false if there is neither, or
- * no term before it. */
+/* Splits a line into a term and a number, which may be anything: at its last tab, or without a tab, at its only space.
+ * Returns false if there is no such separator, or no term before it. */
 static bool split_line(struct slice line, struct slice *term, struct slice *number) {
     const char *separator = memrchr(line.bytes, '\t', line.length);
     if (separator == NULL) {
@@ -94,14 +97,15 @@ static bool split_line(struct slice line, struct slice *term, struct slice *numb
     return term->length > 0;
 }
 
-/* Normalises a term as recipes of one version do, and puts it into the table, unless nothing of it is left. `stored` is
- * what the table stores for it: its documents, or its idf plus 1. */
-static enum idx_status put_normalized_term(struct list *list, struct slice term, unsigned version, uint32_t stored) {
+/* Normalises a term as recipes of `version` do, and adds it to the table, unless normalisation leaves nothing of it.
+ * `documents` is as in struct idxt_term. Leaves the term in list->segmenter.source. */
+static enum idx_status normalize_and_add_term(struct list *list, struct slice term, unsigned version,
+                                              uint32_t documents) {
     struct idxt_segmenter *segmenter = &list->segmenter;
     segmenter->cut.unifies_forms = version == 2;
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.bytes, term.length);
     if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
-    struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL, 0};
+    struct idxt_span span = {.units = segmenter->units, .length = segmenter->unit_length};
     if (idxt_find_unspaced(span.units, span.length) < span.length) list->table->has_unspaced = true;
     char *normalized =
         idxt_buffer_grow(list->normalized, &list->normalized_capacity, span.length * IDXT_UTF8_PER_UNIT + 1, 1);
@@ -109,42 +113,43 @@ static enum idx_status put_normalized_term(struct list *list, struct slice term,
     list->normalized = normalized;
     size_t length = idxt_span_write_utf8(span, normalized);
     if (length == 0) return IDX_OK;
-    if (list->table->term_count >= list->table->most_terms) return fail_at_line(list, "the list has too many terms");
-    bool ok = idxt_table_put(list->table, XXH3_64bits(normalized, length), stored);
+    if (list->table->term_count >= list->table->max_terms) return fail_at_line(list, "the list has too many terms");
+    bool ok = idxt_table_set(list->table, XXH3_64bits(normalized, length), documents);
     return ok ? IDX_OK : idxt_fail_memory(list->error);
 }
 
-/* Puts a term into the table as both versions of recipes normalise it, which is the same for most terms. `stored` is as
- * for put_normalized_term. */
-static enum idx_status put_term_of_versions(struct list *list, struct slice term, uint32_t stored) {
-    enum idx_status status = put_normalized_term(list, term, 1, stored);
-    if (status != IDX_OK || !idxt_has_forms(list->segmenter.source, list->segmenter.source_length)) return status;
-    return put_normalized_term(list, term, 2, stored);
+/* Adds a term to the table as recipes of both versions normalise it, which is the same unless it has forms to unify.
+ * `documents` is as in struct idxt_term. */
+static enum idx_status add_term_of_both_versions(struct list *list, struct slice term, uint32_t documents) {
+    enum idx_status status = normalize_and_add_term(list, term, 1, documents);
+    if (status != IDX_OK || !idxt_must_unify_forms(list->segmenter.source, list->segmenter.source_length))
+        return status;
+    return normalize_and_add_term(list, term, 2, documents);
 }
 
-/* Puts a term into the table with the number of documents that have it, which `number` says. */
-static enum idx_status put_counted_term(struct list *list, struct slice term, struct slice number) {
+/* Adds a term to the table with the number of documents that have it, which is the text `number`. */
+static enum idx_status add_term_with_count(struct list *list, struct slice term, struct slice number) {
     uint64_t count;
     if (!read_count(number, list->table->documents, &count))
         return fail_at_line(list, "the second column must be the number of documents with this term, from 1 to all");
-    return put_term_of_versions(list, term, (uint32_t)count);
+    return add_term_of_both_versions(list, term, (uint32_t)count);
 }
 
-/* Puts a term into the table with its idf, which `number` says. In a list without a header, whole numbers may be counts
- * as well, and are refused. */
-static enum idx_status put_idf_term(struct list *list, struct slice term, struct slice number) {
+/* Adds a term to the table with its idf, which is the text `number`. In a list without a header, numbers without a
+ * point are refused, since they may be counts as well. */
+static enum idx_status add_term_with_idf(struct list *list, struct slice term, struct slice number) {
     uint32_t idf;
-    if (!list->headed && memchr(number.bytes, '.', number.length) == NULL)
+    if (!list->has_header && memchr(number.bytes, '.', number.length) == NULL)
         return fail_at_line(list,
                             "is this a count or an idf? Begin a list of counts with the line #documents, tab, number "
                             "of documents, and a list of idf with the line #idf");
     if (!is_number(number) || !read_idf(number, &idf))
         return fail_at_line(list, "the second column must be an idf, a number from 0 to 1000");
-    return put_term_of_versions(list, term, idf + 1);
+    return add_term_of_both_versions(list, term, idf + 1);
 }
 
-/* Reads the first line that is not empty. Sets *is_header to whether it says what the numbers are; else it has a term,
- * and they are taken for idf. */
+/* Reads the first line that is not empty, and sets table->kind. Sets *is_header to whether the line says what the
+ * numbers are. If not, it is the first term, and the numbers are idf. Fails if it is neither. */
 static enum idx_status read_header(struct list *list, struct slice line, bool *is_header) {
     static const char idf[] = "#idf", documents[] = "#documents";
     const size_t name_length = sizeof documents - 1;
@@ -159,38 +164,38 @@ static enum idx_status read_header(struct list *list, struct slice line, bool *i
                         &list->table->documents))
             return fail_at_line(list, "after #documents and a tab there must be the number of documents, below 2^32");
     }
-    list->begun = true;
-    list->headed = *is_header;
+    list->has_begun = true;
+    list->has_header = *is_header;
     if (*is_header || (split_line(line, &term, &number) && is_number(number))) return IDX_OK;
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is not a table of document frequencies", list->path);
 }
 
-/* Reads a line: the header or a term, unless it is empty. */
-static enum idx_status read_line(struct list *list, struct slice line) {
+/* Reads a line, without its line feed: the header or a term. An empty line is skipped. */
+static enum idx_status read_header_or_term(struct list *list, struct slice line) {
     struct slice term, number;
     bool is_header = false;
     if (line.length > 0 && line.bytes[line.length - 1] == '\r') line.length--;
     if (line.length == 0) return IDX_OK;
-    enum idx_status status = list->begun ? IDX_OK : read_header(list, line, &is_header);
+    enum idx_status status = list->has_begun ? IDX_OK : read_header(list, line, &is_header);
     if (status != IDX_OK || is_header) return status;
     if (!split_line(line, &term, &number))
         return fail_at_line(list,
                             "there must be a term, a tab and a number, or a term without spaces, a space and a number");
-    if (list->table->kind == IDXT_IDF_LIST) return put_idf_term(list, term, number);
-    return put_counted_term(list, term, number);
+    if (list->table->kind == IDXT_IDF_LIST) return add_term_with_idf(list, term, number);
+    return add_term_with_count(list, term, number);
 }
 
-/* Sets the idf of words that the list lacks to the upper median of all, as jieba does; terms have their idf plus 1.
- * Returns false if memory runs out. */
+/* Sets the idf of words that a list of idf lacks to the upper median of all, as jieba does. Returns false if memory
+ * runs out. */
 static bool set_unknown_idf(struct idx_text_table *table) {
     uint32_t median;
-    if (!idxt_table_quantile(table, 2, &median)) return false;
-    table->unknown_idf = median - 1;
+    if (!idxt_table_get_quantile(table, 2, &median)) return false;
+    table->unknown_idf = median - 1; /* terms have their idf plus 1 */
     return true;
 }
 
-/* Reads all lines into the table, after a byte order mark if there is one, and completes it. */
-static enum idx_status read_lines(struct list *list, struct slice rest) {
+/* Reads all lines of a list into the table, after a byte order mark if there is one, and sets its unknown_idf. */
+static enum idx_status read_lines_into_table(struct list *list, struct slice rest) {
     enum idx_status status = IDX_OK;
     if (rest.length >= 3 && memcmp(rest.bytes, "\xEF\xBB\xBF", 3) == 0)
         rest = (struct slice){rest.bytes + 3, rest.length - 3};
@@ -200,12 +205,12 @@ static enum idx_status read_lines(struct list *list, struct slice rest) {
         size_t line_length = line.length + (newline != NULL);
         rest = (struct slice){rest.bytes + line_length, rest.length - line_length};
         list->line++;
-        status = read_line(list, line);
+        status = read_header_or_term(list, line);
     }
     if (status != IDX_OK) return status;
     if (list->table->term_count == 0)
         return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is %s", list->path,
-                         list->begun ? "a list without terms" : "not a table of document frequencies");
+                         list->has_begun ? "a list without terms" : "not a table of document frequencies");
     bool ok = list->table->kind != IDXT_IDF_LIST || set_unknown_idf(list->table);
     return ok ? IDX_OK : idxt_fail_memory(list->error);
 }
@@ -217,7 +222,7 @@ enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, 
     idxt_recipe_print(&words, table->features);
     UErrorCode code = idxt_segmenter_open(&list.segmenter);
     enum idx_status status =
-        U_FAILURE(code) ? idxt_fail_icu(error, code) : read_lines(&list, (struct slice){bytes, length});
+        U_FAILURE(code) ? idxt_fail_icu(error, code) : read_lines_into_table(&list, (struct slice){bytes, length});
     idxt_segmenter_close(&list.segmenter);
     free(list.normalized);
     return status;

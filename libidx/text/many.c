@@ -13,10 +13,11 @@ struct job {
     uint64_t *fingerprints;
     size_t capacity;              /* how many fingerprints each document has room for */
     uint64_t *fingerprint_counts; /* or NULL */
-    uint64_t *features;           /* or NULL */
+    uint64_t *feature_counts;     /* or NULL */
 };
 
-/* Makes the fingerprints of document `number`. Where it has fewer than there is room for, the others are 0. */
+/* Makes the fingerprints of document `number`, and sets its items of all arrays of the job. If it has fewer
+ * fingerprints than job->capacity, the others are 0. */
 static enum idx_status fingerprint_document(const struct job *job, struct idx_text *text, size_t number,
                                             struct idx_error *error) {
     const struct idx_text_document *document = &job->documents[number];
@@ -28,15 +29,16 @@ static enum idx_status fingerprint_document(const struct job *job, struct idx_te
                                                    fingerprints, job->capacity, &made_count, &counts, error);
     if (status != IDX_OK) return status;
     if (job->fingerprint_counts != NULL) job->fingerprint_counts[number] = made_count;
-    if (job->features != NULL) job->features[number] = counts.features;
+    if (job->feature_counts != NULL) job->feature_counts[number] = counts.features;
     return IDX_OK;
 }
 
-/* Fingerprints DOCUMENTS_PER_TASK documents, or what is left of them in the last task. This is an idx_task. */
+/* This is an idx_task; `context` is a struct job. Fingerprints the documents from number task * DOCUMENTS_PER_TASK on:
+ * DOCUMENTS_PER_TASK of them, or fewer in the last task. Stops at the first error. */
 static enum idx_status fingerprint_task(void *context, size_t task, unsigned thread, struct idx_error *error) {
     const struct job *job = context;
-    size_t begin = task * DOCUMENTS_PER_TASK,
-           end = job->count - begin < DOCUMENTS_PER_TASK ? job->count : begin + DOCUMENTS_PER_TASK;
+    size_t begin = task * DOCUMENTS_PER_TASK, left_count = job->count - begin;
+    size_t end = left_count < DOCUMENTS_PER_TASK ? job->count : begin + DOCUMENTS_PER_TASK;
     enum idx_status status = IDX_OK;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
         status = fingerprint_document(job, job->texts[thread], i, error);
@@ -48,7 +50,10 @@ enum idx_status idx_text_fingerprint_many(struct idx_text *const *texts, unsigne
                                           uint64_t *fingerprints, size_t capacity, uint64_t *fingerprint_counts,
                                           uint64_t *features, idx_progress_visitor visit, void *visit_context,
                                           struct idx_error *error) {
-    struct job job = {texts, documents, count, bits, fingerprints, capacity, fingerprint_counts, features};
+    struct job job = {.texts = texts, .documents = documents, .count = count, .bits = bits, .capacity = capacity};
+    job.fingerprints = fingerprints;
+    job.fingerprint_counts = fingerprint_counts;
+    job.feature_counts = features;
     return idx_run_tasks(count / DOCUMENTS_PER_TASK + (count % DOCUMENTS_PER_TASK > 0), threads, fingerprint_task, &job,
                          visit, visit_context, error);
 }

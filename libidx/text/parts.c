@@ -4,7 +4,7 @@
 
 #include <idx_text.h>
 
-/* A piece of a text. */
+/* A piece of a text, without a NUL byte. */
 struct piece {
     const char *bytes;
     size_t length;
@@ -13,23 +13,26 @@ struct piece {
 /* The length of an escape such as \u000a. */
 enum { UNICODE_ESCAPE = 6 };
 
-/* Returns the length of the JSON escape that bytes begin with: UNICODE_ESCAPE, or 2, or less if it is cut off. Sets
- * *character to the character that the escape means if that is white space, a line end or `>`, or else to any other
- * character. An invalid digit sets it above all characters, where further digits leave it. */
-static size_t read_escape(struct piece bytes, uint32_t *character) {
+/* Returns the length of the JSON escape that a piece begins with: UNICODE_ESCAPE for \u and four bytes, or else 2, or 1
+ * if the text ends after the backslash. Sets *character to the character that the escape means if that is white space,
+ * a line end or `>`, or else to some other character. */
+static size_t read_escape(struct piece escape, uint32_t *character) {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t", digits[] = "0123456789abcdef";
-    const char *letter = bytes.length > 1 && bytes.bytes[1] != '\0' ? strchr(letters, bytes.bytes[1]) : NULL;
+    const char *letter = escape.length > 1 ? memchr(letters, escape.bytes[1], sizeof letters - 1) : NULL;
     *character = letter != NULL ? (uint32_t)meanings[letter - letters] : 0;
-    if (bytes.length < UNICODE_ESCAPE || bytes.bytes[1] != 'u') return bytes.length < 2 ? bytes.length : 2;
+    if (escape.length < 2) return escape.length;
+    if (escape.length < UNICODE_ESCAPE || escape.bytes[1] != 'u') return 2;
+    /* An invalid digit makes the number larger than any character, and further digits leave it so. */
     for (size_t i = 2; i < UNICODE_ESCAPE; i++) {
-        const char *digit = memchr(digits, bytes.bytes[i] >= 'A' ? bytes.bytes[i] | 0x20 : bytes.bytes[i], 16);
+        const char lower = escape.bytes[i] >= 'A' ? (char)(escape.bytes[i] | 0x20) : escape.bytes[i];
+        const char *digit = memchr(digits, lower, 16);
         *character = digit == NULL ? UINT32_MAX >> 4 : (*character << 4 | (uint32_t)(digit - digits)) & UINT32_MAX >> 4;
     }
     return UNICODE_ESCAPE;
 }
 
-/* Returns the length of the line that `rest` begins with, with its line end. `rest` is escaped as strings in JSON
- * are. */
+/* Returns the length in bytes of the line that `rest` begins with, with its line end, an escape for it. `rest` is
+ * escaped as strings in JSON are. */
 static size_t find_escaped_line_length(struct piece rest) {
     size_t position = 0;
     const char *backslash;
@@ -44,11 +47,9 @@ static size_t find_escaped_line_length(struct piece rest) {
 
 /* Returns the line that a text, which is not empty, begins with, with its line end, if it has one. */
 static struct piece find_line(struct piece text, bool escaped) {
-    const char *newline;
-    if (escaped)
-        text.length = find_escaped_line_length(text);
-    else if ((newline = memchr(text.bytes, '\n', text.length)) != NULL)
-        text.length = (size_t)(newline + 1 - text.bytes);
+    const char *newline = escaped ? NULL : memchr(text.bytes, '\n', text.length);
+    if (escaped) text.length = find_escaped_line_length(text);
+    if (newline != NULL) text.length = (size_t)(newline + 1 - text.bytes);
     return text;
 }
 
@@ -59,26 +60,27 @@ static bool is_white_space(uint32_t c) {
            c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/* Returns the length of the character that bytes begin with if that is ASCII or white space, and sets *character to it;
- * or else 1, with *character set to what is neither white space nor a mark. */
-static size_t read_character(struct piece bytes, uint32_t *character) {
-    const unsigned char *byte = (const unsigned char *)bytes.bytes;
+/* Sets *character to the character that a piece, which is not empty, begins with, and returns its length in bytes. Only
+ * characters of up to three bytes are decoded, since all white space is among these. For any other byte sets *character
+ * to UINT32_MAX, and returns 1. */
+static size_t read_character(struct piece rest, uint32_t *character) {
+    const unsigned char *byte = (const unsigned char *)rest.bytes;
     *character = *byte;
     if (*byte < 0x80) return 1;
     *character = UINT32_MAX;
-    if (bytes.length >= 2 && *byte == 0xc2 && (byte[1] & 0xc0) == 0x80) {
+    if (rest.length >= 2 && *byte == 0xc2 && (byte[1] & 0xc0) == 0x80) {
         *character = byte[1]; /* U+0080 to U+00BF */
         return 2;
     }
-    if (bytes.length < 3 || (*byte & 0xf0) != 0xe0 || (byte[1] & 0xc0) != 0x80 || (byte[2] & 0xc0) != 0x80) return 1;
+    if (rest.length < 3 || (*byte & 0xf0) != 0xe0 || (byte[1] & 0xc0) != 0x80 || (byte[2] & 0xc0) != 0x80) return 1;
     uint32_t code_point = (*byte & 0xfU) << 12 | (byte[1] & 0x3fU) << 6 | (byte[2] & 0x3fU);
     if (code_point < 0x800) return 1; /* An overlong sequence is no character. */
     *character = code_point;
     return 3;
 }
 
-/* Returns how many bytes at the beginning of a line are white space and marks of quotation, `>`. This is the length of
- * the line if it is blank. */
+/* Returns how many bytes at the beginning of a line are white space, its end included, and marks of quotation, `>`: all
+ * if the line is blank. */
 static size_t find_marks_length(struct piece line, bool escaped) {
     size_t marks_length = 0, char_length;
     for (; marks_length < line.length; marks_length += char_length) {
@@ -90,8 +92,8 @@ static size_t find_marks_length(struct piece line, bool escaped) {
     return marks_length;
 }
 
-/* Returns the length of the paragraph that a text begins with. Its lines are blank ones, then those with text, then the
- * blank ones after them: it ends before the next line with text. */
+/* Returns the length in bytes of the paragraph that a text begins with: its blank lines, the lines with text after
+ * them, and the blank lines after those. */
 static size_t find_paragraph_length(const char *text, size_t length, bool escaped) {
     bool has_text = false, has_ended = false;
     size_t end = 0;

@@ -1,5 +1,5 @@
-/* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. What reads a part
- * returns NULL, or says what is wrong. */
+/* recipe.c: the grammar of recipes, as tables: the methods, and the parts that each of them may have. Functions that
+ * read something and return a string return NULL if it is valid, or else a sentence about what is wrong. */
 #include "libidx/text/recipe.h"
 
 #include "libidx/text/stop_words.h"
@@ -25,7 +25,7 @@ enum {
 
 static const struct method {
     const char *name;
-    unsigned min, max; /* bounds of its number; 0 if it has no number */
+    unsigned min, max; /* bounds of the number after its colon; 0 if it has none */
     unsigned parts;    /* the parts that it can have, one bit each; all methods can have VERSION, too */
 } methods[] = {
     [IDXT_WORDS] = {"words", 1, 8, CUT | STOP | WEIGHT | TOP | TITLE | HASH | TIES},
@@ -37,7 +37,7 @@ static const struct method {
     [IDXT_IDF] = {"idf", 1, 100, CUT | STOP | WEIGHT},
     [IDXT_MINHASH] = {"minhash", 1, IDX_TEXT_MAX_FINGERPRINTS, SHINGLE},
 };
-enum { METHODS = sizeof methods / sizeof *methods, MOST_TOP = 1000000, MOST_TITLE = 100, DEFAULT_WIDTH = 5 };
+enum { METHODS = sizeof methods / sizeof *methods, MAX_TOP = 1000000, MAX_TITLE_WEIGHT = 100, DEFAULT_WIDTH = 5 };
 
 static const char *const weighings[] = {
     [IDXT_WEIGHT_LOGTF] = "logtf", [IDXT_WEIGHT_ONE] = "1",   [IDXT_WEIGHT_TF] = "tf",
@@ -49,8 +49,8 @@ bool idxt_recipe_needs_table(const struct idxt_recipe *recipe) {
     return recipe->weighing == IDXT_WEIGHT_TFIDF || recipe->weighing == IDXT_WEIGHT_IDF;
 }
 
-/* Returns whether a method cuts texts into words. These are the methods that the part cut= is for, and of which there
- * are two versions, since version 2 cuts scripts without spaces in another way. */
+/* Returns whether a method cuts texts into words. The part cut= is for these methods alone. They have two versions,
+ * since version 2 cuts scripts without spaces in another way. */
 static bool can_cut_words(enum idxt_method method) { return (methods[method].parts & CUT) != 0; }
 
 bool idxt_recipe_asks_dictionaries(const struct idxt_recipe *recipe) {
@@ -72,12 +72,12 @@ struct piece {
     size_t length;
 };
 
-/* Returns whether a piece has the bytes of a string, and no others. */
+/* Returns whether a piece and a string have the same bytes. */
 static bool equals(struct piece piece, const char *string) {
     return piece.length == strlen(string) && memcmp(piece.bytes, string, piece.length) == 0;
 }
 
-/* Removes `prefix` from the front of a piece. Returns false, and leaves the piece, if it begins otherwise. */
+/* Removes `prefix` from the front of a piece. If it begins otherwise, returns false, and does not change it. */
 static bool remove_prefix(struct piece *piece, const char *prefix) {
     size_t length = strlen(prefix);
     if (piece->length < length || memcmp(piece->bytes, prefix, length) != 0) return false;
@@ -86,26 +86,26 @@ static bool remove_prefix(struct piece *piece, const char *prefix) {
     return true;
 }
 
-/* Returns whether a piece begins with a string. The piece is a copy, so that the caller's keeps its beginning. */
+/* Returns whether a piece begins with a string. `piece` is a copy, so the caller's piece keeps the prefix. */
 static bool has_prefix(struct piece piece, const char *prefix) { return remove_prefix(&piece, prefix); }
 
-/* Removes the bytes before the first `separator`, and the separator, from the front of *rest, or everything if there is
- * no separator. Returns the removed bytes without the separator. */
+/* Removes from *rest the bytes up to the first `separator`, and the separator, or all bytes if there is none. Returns
+ * the removed bytes without the separator, which is right after them. */
 static struct piece remove_front(struct piece *rest, char separator) {
-    const char *separator_at = memchr(rest->bytes, separator, rest->length);
-    struct piece front = {rest->bytes, separator_at == NULL ? rest->length : (size_t)(separator_at - rest->bytes)};
-    size_t removed = front.length + (separator_at != NULL);
-    rest->bytes += removed;
-    rest->length -= removed;
+    const char *found = memchr(rest->bytes, separator, rest->length);
+    struct piece front = {.bytes = rest->bytes, .length = found == NULL ? rest->length : (size_t)(found - rest->bytes)};
+    size_t removed_length = front.length + (found != NULL ? 1 : 0);
+    rest->bytes += removed_length;
+    rest->length -= removed_length;
     return front;
 }
 
-enum { MOST_DIGITS = 7 };
+enum { MAX_DIGITS = 7 }; /* so that no number overflows */
 
-/* Reads a decimal number without leading zeros, from `min` to `max`, which has up to MOST_DIGITS digits. Returns false
- * if the piece is no such number; then *number is undefined. */
+/* Reads a decimal number without leading zeros, from `min` to `max`, of at most MAX_DIGITS digits. Returns false if the
+ * piece is anything else; then *number is undefined. */
 static bool read_number(struct piece piece, unsigned min, unsigned max, unsigned *number) {
-    if (piece.length < 1 || piece.length > MOST_DIGITS || (piece.bytes[0] == '0' && piece.length > 1)) return false;
+    if (piece.length < 1 || piece.length > MAX_DIGITS || (piece.bytes[0] == '0' && piece.length > 1)) return false;
     unsigned result = 0;
     for (size_t i = 0; i < piece.length; i++) {
         if (piece.bytes[i] < '0' || piece.bytes[i] > '9') return false;
@@ -115,8 +115,9 @@ static bool read_number(struct piece piece, unsigned min, unsigned max, unsigned
     return result >= min && result <= max;
 }
 
-/* Reads 16 hexadecimal digits, without capitals, as a number. Returns false if the piece is anything else. */
-static bool read_hash(struct piece piece, uint64_t *hash) {
+/* Reads the hash of a table: 16 hexadecimal digits, without capitals. Returns false if the piece is anything else; then
+ * *hash is undefined. */
+static bool read_table_hash(struct piece piece, uint64_t *hash) {
     if (piece.length != 16) return false;
     *hash = 0;
     for (size_t i = 0; i < 16; i++) {
@@ -141,8 +142,8 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
     return *languages != 0;
 }
 
-/* Reads the first part of a recipe: a method, with its number, and the stop words that words:N may have. Returns NULL,
- * or says what is wrong, as all functions below do that return a string. */
+/* Reads the first part of a recipe into `method`, `number` and `needed_stop`: a method with its number, and after
+ * words:N possibly stop words. */
 static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = remove_front(&piece, ':');
     struct piece number = remove_front(&piece, ',');
@@ -151,7 +152,7 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     if (method == METHODS)
         return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N, idf:P or minhash:M";
     recipe->method = (enum idxt_method)method;
-    /* A piece is followed by its separator, if there was one, before the next piece begins. */
+    /* After remove_front, the rest begins right after the removed piece, or one byte later if there was a separator. */
     bool has_colon = number.bytes > name.bytes + name.length, has_comma = piece.bytes > number.bytes + number.length;
     if (methods[method].max == 0) return has_colon ? "description has no number" : NULL;
     if (!read_number(number, methods[method].min, methods[method].max, &recipe->number))
@@ -163,8 +164,8 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
                 "it, nl, pt, ru and zh, joined by +";
 }
 
-/* Reads what comes after w=: the name of a weighing, and for those by document frequencies, a colon and the hash of the
- * table. A recipe without the hash is valid here; it is completed where the table is known. */
+/* Reads what comes after w=: the name of a weighing, and possibly, if it is by document frequencies, a colon and the
+ * hash of the table. Without the hash the recipe is valid, too: idx_text_open adds that of its table. */
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = remove_front(&piece, ':');
     int weighing = 0;
@@ -174,13 +175,13 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
     bool has_colon = piece.bytes > name.bytes + name.length;
     if (!has_colon) return NULL;
     recipe->has_table = true;
-    return idxt_recipe_needs_table(recipe) && read_hash(piece, &recipe->table_hash)
+    return idxt_recipe_needs_table(recipe) && read_table_hash(piece, &recipe->table_hash)
                ? NULL
                : "only w=tfidf and w=idf can be followed by a colon and the 16 hexadecimal digits of a table's hash";
 }
 
-/* Reads what comes after hash=: the name of a kind of hash. */
-static const char *read_feature_hash(struct piece piece, struct idxt_recipe *recipe) {
+/* Reads what comes after hash=: the name of a kind of hash, as idx_hash_name has it. */
+static const char *read_hash_kind(struct piece piece, struct idxt_recipe *recipe) {
     int kind = 0;
     const char *name;
     while ((name = idx_hash_name((enum idx_hash_kind)kind)) != NULL && !equals(piece, name)) kind++;
@@ -189,7 +190,8 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
     return NULL;
 }
 
-/* Reads words=N or chars=N; the caller has seen that the piece begins with one of these. */
+/* Reads words=N or chars=N into `unit` and `width`. The caller has checked that the piece begins with one of the two
+ * names. */
 static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) {
     bool of_words = remove_prefix(&piece, "words=");
     if (!of_words) remove_prefix(&piece, "chars=");
@@ -199,8 +201,8 @@ static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) 
                : "a shingle has 1 to 16 words or characters, as in words=5 and chars=9";
 }
 
-/* Reads a part with one or two possible values, and sets *part, which was 0, to its bit. Returns false, with *part
- * still 0, for any other piece. */
+/* Reads a part that has only one or two possible values, such as ties=1, and sets *part to its bit. The caller has set
+ * *part to 0. Returns false, and leaves *part, for any other piece. */
 static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     if (equals(piece, "order=weight") || equals(piece, "order=sorted")) {
         recipe->sorted = equals(piece, "order=sorted");
@@ -219,13 +221,14 @@ static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, uns
 }
 
 /* Reads a part after the first, whatever the method is. Sets *part to its bit, or to 0 for nfkc-cf, man= and icu=,
- * which every recipe may have, any number of times. The version of ICU is for people to see, and not used. */
+ * which every recipe may have, any number of times. The version of ICU is checked, but not kept: it is for people to
+ * see. */
 static const char *read_part_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const out_of_range = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
     *part = 0;
     if (equals(piece, "nfkc-cf")) return NULL;
-    if (remove_prefix(&piece, "man=")) return read_number(piece, 1, 2, &recipe->manuals) ? NULL : out_of_range;
+    if (remove_prefix(&piece, "man=")) return read_number(piece, 1, 2, &recipe->manual_version) ? NULL : out_of_range;
     if (remove_prefix(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : out_of_range;
     if (remove_prefix(&piece, "stop=")) {
         *part = STOP;
@@ -239,15 +242,15 @@ static const char *read_part_value(struct piece piece, struct idxt_recipe *recip
     }
     if (remove_prefix(&piece, "top=")) {
         *part = TOP;
-        return read_number(piece, 1, MOST_TOP, &recipe->top) ? NULL : out_of_range;
+        return read_number(piece, 1, MAX_TOP, &recipe->max_features) ? NULL : out_of_range;
     }
     if (remove_prefix(&piece, "title=")) {
         *part = TITLE;
-        return read_number(piece, 0, MOST_TITLE, &recipe->title) ? NULL : out_of_range;
+        return read_number(piece, 0, MAX_TITLE_WEIGHT, &recipe->title_weight) ? NULL : out_of_range;
     }
     if (remove_prefix(&piece, "hash=")) {
         *part = HASH;
-        return read_feature_hash(piece, recipe);
+        return read_hash_kind(piece, recipe);
     }
     if (has_prefix(piece, "words=") || has_prefix(piece, "chars=")) {
         *part = SHINGLE;
@@ -256,9 +259,9 @@ static const char *read_part_value(struct piece piece, struct idxt_recipe *recip
     return read_choice_part(piece, recipe, part) ? NULL : out_of_range;
 }
 
-/* Reads a part after the first. Checks that the method can have it, and that it is the first of its kind. *seen_parts
- * has the bits of the parts before it, and gets that of this one. */
-static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen_parts) {
+/* Reads a part after the first. Checks that the method can have it, and that it occurs for the first time. *seen_parts
+ * has the bits of the parts before it; adds that of this one. */
+static const char *read_and_check_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen_parts) {
     unsigned part, allowed = methods[recipe->method].parts | VERSION;
     const char *fault = read_part_value(piece, recipe, &part);
     if (fault != NULL) return fault;
@@ -271,7 +274,8 @@ static const char *read_part(struct piece piece, struct idxt_recipe *recipe, uns
     return NULL;
 }
 
-/* Sets the version of a recipe whose parts were read, if none was given, and checks that the other parts suit it. */
+/* Sets the version of a recipe whose parts were all read, if it names none, and checks that the version suits the
+ * others. */
 static const char *complete_recipe(struct idxt_recipe *recipe) {
     bool has_words = can_cut_words(recipe->method);
     if (recipe->version == 0) recipe->version = has_words ? 2 : 1;
@@ -292,11 +296,12 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     const char *fault = read_method(remove_front(&rest, ';'), recipe);
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
     if (recipe->method == IDXT_MINHASH) recipe->width = DEFAULT_WIDTH;
-    while (fault == NULL && rest.length > 0) fault = read_part(remove_front(&rest, ';'), recipe, &seen_parts);
+    while (fault == NULL && rest.length > 0) fault = read_and_check_part(remove_front(&rest, ';'), recipe, &seen_parts);
     return fault == NULL ? complete_recipe(recipe) : fault;
 }
 
-/* Appends to the string of a recipe. Everything fits, as idxt_recipe_print promises. */
+/* Appends formatted text to the string of a recipe, which has IDX_MAX_RECIPE_BYTES + 1 bytes. The longest recipe fits.
+ */
 __attribute__((format(printf, 2, 3))) static void append_formatted(char *string, const char *format, ...) {
     size_t length = strlen(string);
     va_list arguments;
@@ -305,7 +310,8 @@ __attribute__((format(printf, 2, 3))) static void append_formatted(char *string,
     va_end(arguments);
 }
 
-/* Appends `prefix` and the codes of languages, joined by +, if there are any. `languages` is the sum of their bits. */
+/* Appends `prefix` and the codes of languages, joined by +, to the string of a recipe, or nothing if there are none.
+ * `languages` is the sum of their bits. */
 static void append_languages(char *string, const char *prefix, uint32_t languages) {
     const char *separator = prefix;
     for (uint32_t language = 1; languages != 0; language <<= 1) {
@@ -330,12 +336,12 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     append_languages(string, ";stop=", recipe->dropped_stop);
     if ((method->parts & WEIGHT) != 0) append_formatted(string, ";w=%s", weighings[recipe->weighing]);
     if (recipe->has_table) append_formatted(string, ":%016" PRIx64, recipe->table_hash);
-    if (recipe->top > 0) append_formatted(string, ";top=%u", recipe->top);
-    if (recipe->title > 0) append_formatted(string, ";title=%u", recipe->title);
+    if (recipe->max_features > 0) append_formatted(string, ";top=%u", recipe->max_features);
+    if (recipe->title_weight > 0) append_formatted(string, ";title=%u", recipe->title_weight);
     if ((method->parts & ORDER) != 0) append_formatted(string, ";order=%s", recipe->sorted ? "sorted" : "weight");
     if (recipe->hash != IDX_HASH_XXH3) append_formatted(string, ";hash=%s", idx_hash_name(recipe->hash));
     if (recipe->ties) append_formatted(string, ";ties=1");
-    if (recipe->manuals > 0) append_formatted(string, ";man=%u", recipe->manuals);
+    if (recipe->manual_version > 0) append_formatted(string, ";man=%u", recipe->manual_version);
     append_formatted(string, ";v%u", recipe->version);
 }
 

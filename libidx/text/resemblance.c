@@ -10,11 +10,11 @@
 
 /* ---- Sorting ---- */
 
-/* Up to FEW hashes are sorted by insertion alone, up to SMALL by a digit of six bits before that, and more of them byte
- * by byte. */
-enum { FEW = 12, SMALL = 128, SMALL_DIGITS = 64, DIGITS = 256 };
+/* How hashes are sorted depends on how many there are: up to MAX_BY_INSERTION by insertion alone, up to MAX_SMALL by a
+ * digit of six bits and then by insertion, and more of them byte by byte. */
+enum { MAX_BY_INSERTION = 12, MAX_SMALL = 128, SIX_BIT_DIGITS = 64, DIGITS = 256 };
 
-/* Sorts hashes ascending, in time quadratic in their number, but fast if few of them move far. */
+/* Sorts hashes in ascending order: in time quadratic in their number, but fast if few of them move far. */
 static void sort_by_insertion(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
@@ -24,27 +24,28 @@ static void sort_by_insertion(uint64_t *hashes, size_t count) {
     }
 }
 
-/* Sorts up to SMALL hashes that have the same bytes above that at bit `shift`. The hashes of a text are spread evenly,
- * so sorting them by the upper six bits of that byte moves most of them to their places, and the insertion sort moves
- * few. */
+/* Sorts up to MAX_SMALL hashes that differ only in the bits below `shift` + 8. The hashes of a text are spread evenly,
+ * so sorting them by the highest six of these bits moves most of them to their places, and leaves little to insertion.
+ */
 static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
-    uint64_t copy[SMALL];
-    uint8_t next[SMALL_DIGITS + 1] = {0}; /* by digit: where its next hash goes; before that, how many precede it */
-    if (count > FEW) {
+    uint64_t copy[MAX_SMALL];
+    uint8_t next[SIX_BIT_DIGITS + 1] = {0}; /* by digit: where its next hash goes; first its count is at digit + 1 */
+    if (count > MAX_BY_INSERTION) {
         memcpy(copy, hashes, count * sizeof *hashes);
-        for (size_t i = 0; i < count; i++) next[(copy[i] >> (shift + 2)) % SMALL_DIGITS + 1]++;
-        for (size_t digit = 1; digit < SMALL_DIGITS; digit++) next[digit] = (uint8_t)(next[digit] + next[digit - 1]);
-        for (size_t i = 0; i < count; i++) hashes[next[(copy[i] >> (shift + 2)) % SMALL_DIGITS]++] = copy[i];
+        for (size_t i = 0; i < count; i++) next[(copy[i] >> (shift + 2)) % SIX_BIT_DIGITS + 1]++;
+        for (size_t digit = 1; digit < SIX_BIT_DIGITS; digit++) next[digit] = (uint8_t)(next[digit] + next[digit - 1]);
+        for (size_t i = 0; i < count; i++) hashes[next[(copy[i] >> (shift + 2)) % SIX_BIT_DIGITS]++] = copy[i];
     }
     sort_by_insertion(hashes, count);
 }
 
-/* Sorts hashes by the byte at bit `shift`, and those with the same byte by the bytes below it; all have the same bytes
- * above it. This is an in-place radix sort from the highest byte, in linear time whatever the hashes are. The hash at
- * the next free place of a byte changes places with others until one comes that belongs there. */
+/* Sorts hashes that differ only in the bits below `shift` + 8: by the byte at bit `shift`, and recursively, those with
+ * the same byte by the bytes below it. This is an in-place radix sort from the highest byte, in linear time whatever
+ * the hashes are. The hash at the next free place of a byte changes places with others until one comes that belongs
+ * there. */
 static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     size_t next[DIGITS], ends[DIGITS] = {0}; /* by byte: where its next hash goes, and where its hashes end */
-    if (count <= SMALL) {
+    if (count <= MAX_SMALL) {
         sort_small(hashes, count, shift);
         return;
     }
@@ -79,8 +80,8 @@ size_t idxt_make_set(uint64_t *hashes, size_t count) {
 
 /* ---- Comparing ---- */
 
-/* Returns how many hashes two sets share. The loop has no branch that depends on the hashes, since the processor could
- * not predict it. */
+/* Returns how many hashes two sets share. Both ascend. The loop has no branch that depends on the hashes, since the
+ * processor could not predict it: adding a comparison adds 0 or 1. */
 static size_t count_shared_hashes(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
@@ -94,15 +95,16 @@ static size_t count_shared_hashes(const uint64_t *a, size_t a_count, const uint6
 
 /* ---- Hashes ---- */
 
-/* Returns a value in which what differs between values is spread over all bits: by the last steps of SplitMix64. */
+/* Returns a mixed value, one for each value: each bit of it depends on all bits of `value`. These are the last steps of
+ * SplitMix64. */
 static inline uint64_t mix_bits(uint64_t value) {
     value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
     return value ^ value >> 31;
 }
 
-/* Returns the hash of a word with one more letter, before mix_bits() is applied: as FNV-1 does, but never 0, which
- * means that there is no word. */
+/* Returns the hash of a word with one more letter, from that of the word so far, 0 for none; both are before mix_bits()
+ * is applied. Does as FNV-1, but never returns 0, which means that no word has begun. */
 static inline uint64_t hash_letter(uint64_t word_hash, uint64_t letter) {
     word_hash = (word_hash + 1) * UINT64_C(0x100000001b3) ^ letter;
     return word_hash == 0 ? 1 : word_hash;
@@ -114,27 +116,28 @@ struct word_reader {
     struct idx_text_word word; /* `hash` before mix_bits() is applied, and 0 if no word has begun */
     idx_text_word_visitor visit;
     void *context;
-    bool stopped;
+    bool stopped; /* the visitor has returned false */
 };
 
-/* Ends the word that is being read, if one has begun, and calls the visitor for it. */
-static void visit_word(struct word_reader *reader) {
+/* Ends the word that is being read, if one has begun, and calls the visitor for it. Sets reader->stopped. */
+static void end_and_visit_word(struct word_reader *reader) {
     if (reader->word.hash == 0) return;
     reader->word.hash = mix_bits(reader->word.hash);
     reader->stopped = !reader->visit(reader->context, &reader->word);
     reader->word.hash = 0;
 }
 
-/* Adds a folded character of a run to the word, whose place in the text is that of its runs. Unless it is just a part
- * of a word, the word before it ends, and one that is a word by itself ends as well. */
-static void add_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
-                       UChar32 folded) {
-    if (letter != IDXT_LETTER_PART) visit_word(reader);
+/* Reads the next folded character, of a run: adds it to the word that is being read, ends that word before it, or makes
+ * it a word by itself, as `letter` says. A word reaches from the beginning of its first run to the end of its last one.
+ */
+static void read_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
+                        UChar32 folded) {
+    if (letter != IDXT_LETTER_PART) end_and_visit_word(reader);
     if (letter == IDXT_LETTER_NONE || reader->stopped) return;
     if (reader->word.hash == 0) reader->word.begin = run->begin;
     reader->word.hash = hash_letter(reader->word.hash, (uint64_t)folded);
     reader->word.end = run->end;
-    if (letter == IDXT_LETTER_WHOLE) visit_word(reader);
+    if (letter == IDXT_LETTER_WHOLE) end_and_visit_word(reader);
 }
 
 enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_word_visitor visit, void *context,
@@ -148,9 +151,10 @@ enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_w
     idxt_run_init(&run);
     for (size_t at = 0; at < length && !reader.stopped; at = run.end) {
         if (!idxt_run_read(&run, utf8, length, at)) return idxt_fail_icu(error, run.code);
-        while (!reader.stopped && idxt_run_next(&run, &letter, &folded)) add_letter(&reader, &run, letter, folded);
+        while (!reader.stopped && idxt_run_next_folded(&run, &letter, &folded))
+            read_letter(&reader, &run, letter, folded);
     }
-    if (!reader.stopped) visit_word(&reader);
+    if (!reader.stopped) end_and_visit_word(&reader);
     return IDX_OK;
 }
 
@@ -164,7 +168,7 @@ _Static_assert(RING >= IDX_TEXT_MAX_SHINGLE_WIDTH && (RING & (RING - 1)) == 0, "
 struct shingling {
     uint64_t *hashes;
     size_t capacity;
-    size_t shingle_count; /* of all shingles, in the array or not */
+    size_t shingle_count; /* of all shingles, also those for which the array has no place */
     uint64_t width;
     uint64_t items[RING]; /* hashes of the last items */
     uint64_t item_count;  /* of all items so far */
@@ -172,8 +176,8 @@ struct shingling {
     bool space_pending;   /* with characters: whether white space came since the last one */
 };
 
-/* Adds the shingle of the last `width` items to the hashes if these have room, and counts it in any case. Items are
- * mixed, so mixing their sum once suffices. */
+/* Appends the hash of the shingle of the last `width` items, at most RING, if the array has a place for it, and counts
+ * the shingle in any case. The items' own hashes are mixed already, so mixing their combination once suffices. */
 static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     uint64_t hash = width;
     for (uint64_t i = shingling->item_count - width; i < shingling->item_count; i++)
@@ -182,7 +186,7 @@ static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     shingling->shingle_count++;
 }
 
-/* Adds the hash of a word or character, and the shingle that it ends. */
+/* Adds the hash of a word or character as an item, and the shingle that it ends, if there are `width` items. */
 static inline void add_item(struct shingling *shingling, uint64_t hash) {
     shingling->items[shingling->item_count++ % RING] = hash;
     if (shingling->item_count >= shingling->width) add_shingle(shingling, shingling->width);
@@ -195,12 +199,13 @@ static inline void end_word(struct shingling *shingling) {
     shingling->word = 0;
 }
 
-/* Takes the next character of a text, its kind and its folded form: take_word_letter or take_character. */
-typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
+/* Adds the next character of a text, by its kind and its folded form, to a shingling: one of the two functions below.
+ */
+typedef void (*character_adder)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
 
-/* This is the taker for shingles of words. */
-__attribute__((always_inline)) static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter,
-                                                                   uint64_t folded) {
+/* This is the character_adder for shingles of words: an item is a word, added once the word ends. */
+__attribute__((always_inline)) static inline void add_letter_to_word(struct shingling *shingling,
+                                                                     enum idxt_letter letter, uint64_t folded) {
     if (letter != IDXT_LETTER_PART) end_word(shingling);
     if (letter != IDXT_LETTER_NONE) shingling->word = hash_letter(shingling->word, folded);
     if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
@@ -211,9 +216,10 @@ static inline bool is_space(UChar32 c) {
     return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : u_isUWhiteSpace(c) != 0;
 }
 
-/* This is the taker for shingles of characters: white space between two others is one item, a space. */
-__attribute__((always_inline)) static inline void take_character(struct shingling *shingling, enum idxt_letter letter,
-                                                                 uint64_t folded) {
+/* This is the character_adder for shingles of characters: an item is a character, and all white space between two
+ * others is one item, a space. */
+__attribute__((always_inline)) static inline void add_character_item(struct shingling *shingling,
+                                                                     enum idxt_letter letter, uint64_t folded) {
     if (letter == IDXT_LETTER_NONE && is_space((UChar32)folded)) {
         shingling->space_pending = shingling->item_count > 0;
         return;
@@ -223,36 +229,37 @@ __attribute__((always_inline)) static inline void take_character(struct shinglin
     add_item(shingling, mix_bits(folded));
 }
 
-/* Calls `take` for ASCII characters that fold by themselves. */
-__attribute__((always_inline)) static inline void take_ascii(struct shingling *shingling, const uint8_t *bytes,
-                                                             size_t length, taker take) {
+/* Calls `add` for `length` ASCII characters, which fold each by itself. */
+__attribute__((always_inline)) static inline void
+add_ascii_characters(struct shingling *shingling, const uint8_t *bytes, size_t length, character_adder add) {
     for (size_t i = 0; i < length; i++) {
         unsigned lower = idxt_fold_ascii_letter(bytes[i]);
-        take(shingling, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower == 0 ? bytes[i] : lower);
+        add(shingling, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower == 0 ? bytes[i] : lower);
     }
 }
 
-/* Calls `take` for all characters of a text, and ends the last word. A text of fewer items than `width` is one shingle.
- * It and the takers are inlined, so that there is no call by pointer for each character. */
+/* Adds all shingles of a text: calls `add` for each character, and ends the last word. A text of fewer items than
+ * `width` is one shingle. Errors are those of ICU. This function and `add` are inlined, so that no character costs a
+ * call by pointer. */
 __attribute__((always_inline)) static inline UErrorCode
-take_characters(struct shingling *shingling, const uint8_t *bytes, size_t length, taker take) {
+add_shingles_of_text(struct shingling *shingling, const uint8_t *bytes, size_t length, character_adder add) {
     struct idxt_run run;
     idxt_run_init(&run);
     for (size_t at = 0; at < length; at = run.end) {
         size_t ascii_end = idxt_find_ascii_end(bytes, length, at);
-        take_ascii(shingling, bytes + at, ascii_end - at, take);
+        add_ascii_characters(shingling, bytes + at, ascii_end - at, add);
         if (ascii_end == length) break;
         if (!idxt_run_read(&run, bytes, length, ascii_end)) return run.code;
         enum idxt_letter letter;
-        for (UChar32 folded; idxt_run_next(&run, &letter, &folded);) take(shingling, letter, (uint64_t)folded);
+        for (UChar32 folded; idxt_run_next_folded(&run, &letter, &folded);) add(shingling, letter, (uint64_t)folded);
     }
-    if (take == take_word_letter) end_word(shingling);
+    if (add == add_letter_to_word) end_word(shingling);
     if (shingling->item_count > 0 && shingling->item_count < shingling->width)
         add_shingle(shingling, shingling->item_count);
     return U_ZERO_ERROR;
 }
 
-/* Fails with IDX_INVALID_ARGUMENT if an option has no possible value. */
+/* Checks that each option has a possible value. Errors: IDX_INVALID_ARGUMENT. */
 static enum idx_status check_shingle_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
     if (options->size != sizeof *options)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of shingles is not %zu",
@@ -275,8 +282,9 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
     enum idx_status status = check_shingle_options(options, error);
     if (status != IDX_OK) return status;
     struct shingling shingling = {.hashes = hashes, .capacity = capacity, .width = options->width};
-    UErrorCode code = options->unit == IDX_TEXT_WORDS ? take_characters(&shingling, utf8, length, take_word_letter)
-                                                      : take_characters(&shingling, utf8, length, take_character);
+    UErrorCode code = options->unit == IDX_TEXT_WORDS
+                          ? add_shingles_of_text(&shingling, utf8, length, add_letter_to_word)
+                          : add_shingles_of_text(&shingling, utf8, length, add_character_item);
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     *count = shingling.shingle_count;
     if (*count > capacity)
@@ -295,19 +303,19 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
     return (double)shared / (double)(a_count - shared + b_count);
 }
 
-/* The first room is enough for ASCII and most other texts. If it is not, idx_text_shingles sets `count` to how many
- * there are, and the second call has room for all of them. */
+/* The first capacity is enough for ASCII and most other texts. If it is not, idx_text_shingles fails, but sets `count`
+ * to how many there are, so that the second call succeeds. */
 enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
                                      const struct idx_text_shingle_options *options, struct idx_error *error) {
     bool of_words = options == NULL || options->unit == IDX_TEXT_WORDS;
     enum idx_status status = IDX_OK;
-    size_t room = 0, count = of_words ? length / 2 + 1 : length + 1;
-    while (room < count) {
+    size_t capacity = 0, count = of_words ? length / 2 + 1 : length + 1;
+    while (capacity < count) {
         uint64_t *hashes = idxt_buffer_grow(list->hashes, &list->capacity, list->count + count, sizeof *list->hashes);
         if (hashes == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for the shingles of a text");
-        room = count;
+        capacity = count;
         list->hashes = hashes;
-        status = idx_text_shingles(utf8, length, options, hashes + list->count, room, &count, error);
+        status = idx_text_shingles(utf8, length, options, hashes + list->count, capacity, &count, error);
     }
     if (status == IDX_OK) list->count += count;
     return status;

@@ -15,12 +15,13 @@ struct idxt_hashes {
     size_t capacity;
 };
 
-/* Appends the hashes of a text's shingles, as idx_text_shingles lists them; `options` may be NULL. Errors: those of
- * idx_text_shingles, but for lack of room; IDX_OUT_OF_MEMORY. */
+/* Appends the hashes of a text's shingles to a list, as idx_text_shingles lists them, and grows it as needed. `options`
+ * may be NULL. Errors: those of idx_text_shingles, except for too small an array; IDX_OUT_OF_MEMORY. After an error the
+ * list has the same hashes as before. */
 enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
                                      const struct idx_text_shingle_options *options, struct idx_error *error);
 
-/* Makes a set of `count` hashes in any order, in place. Returns how many are left: the distinct ones. */
+/* Makes a set of `count` hashes in place: sorts them, and removes repetitions. Returns how many are left. */
 size_t idxt_make_set(uint64_t *hashes, size_t count);
 
 #endif

@@ -76,7 +76,8 @@ static const struct {
     {u"\u1019\u103c\u1014\u103a\u1019\u102c\u1005\u102c", 6},
 };
 
-/* Returns whether ICU has all dictionaries. It finds out by cutting the samples with `iterator`. */
+/* Returns whether ICU has all dictionaries, by cutting the samples with `iterator`, which loses the text that it had.
+ * If ICU fails otherwise, returns false and sets *code. */
 static bool has_dictionaries(UBreakIterator *iterator, UErrorCode *code) {
     bool has_all = true;
     for (size_t i = 0; i < sizeof samples / sizeof *samples && has_all && U_SUCCESS(*code); i++) {
@@ -112,7 +113,8 @@ UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter) {
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Makes room for `needed` units of UTF-16 in all in a buffer, which may move. Returns false if memory runs out. */
+/* Makes the capacity of the buffer *units at least `needed` UTF-16 units; it may move. Returns false if memory runs
+ * out. */
 static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     UChar *grown = idxt_buffer_grow(*units, capacity, needed, sizeof **units);
     if (grown == NULL) return false;
@@ -120,27 +122,27 @@ static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     return true;
 }
 
-/* Returns where the last character begins that is after `begin`, not after `end`, and has a normalisation boundary
- * before it; or `begin` if there is none. */
+/* Returns the index of the last unit in (begin, end] that begins a run: a character with a normalisation boundary
+ * before it. Returns `begin` if there is none. units[end] must be valid. */
 static size_t find_last_boundary(const struct idxt_segmenter *segmenter, const UChar *units, size_t begin, size_t end) {
     for (size_t i = end; i > begin; i--) {
         if (U16_IS_TRAIL(units[i])) continue;
         UChar32 c;
         U16_GET_UNSAFE(units, i, c);
-        if (segmenter->cut.unifies_forms && idxt_goes_on(c)) continue;
+        if (segmenter->cut.unifies_forms && idxt_continues_run(c)) continue;
         if (c < 0x80 || unorm2_hasBoundaryBefore(segmenter->normalizer, c)) return i;
     }
     return begin;
 }
 
-/* Returns how many units of a text are normalised next, as a chunk. A chunk ends before a character with which nothing
- * before it can combine. A run without such characters is cut before the first character that begins IDXT_LONGEST_RUN
+/* Returns how many units of a text are normalised next, as a chunk. A chunk ends before a character that combines with
+ * nothing before it. A run without such a character is cut before the first character that begins IDXT_MAX_RUN_UNITS
  * units or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People
- * write no such runs, so each step looks IDXT_LONGEST_RUN units ahead, and from there back. */
+ * write no such runs, so each step looks IDXT_MAX_RUN_UNITS units ahead, and from there back. */
 static size_t find_chunk_length(const struct idxt_segmenter *segmenter, const UChar *units, size_t length) {
     size_t run_begin = 0;
-    while (length - run_begin > IDXT_LONGEST_RUN) {
-        size_t limit = run_begin + IDXT_LONGEST_RUN;
+    while (length - run_begin > IDXT_MAX_RUN_UNITS) {
+        size_t limit = run_begin + IDXT_MAX_RUN_UNITS;
         if (U16_IS_TRAIL(units[limit])) limit++; /* the first character that begins there or later */
         if (limit == length) break;
         size_t boundary = find_last_boundary(segmenter, units, run_begin, limit);
@@ -151,36 +153,38 @@ static size_t find_chunk_length(const struct idxt_segmenter *segmenter, const UC
     return length;
 }
 
-_Static_assert(CHUNK_UNITS + IDXT_LONGEST_RUN + 1 <= IDXT_MOST_UNIFIED, "the forms of a chunk are unified at once");
+_Static_assert(CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1 <= IDXT_MAX_UNITS_TO_UNIFY,
+               "the forms of a chunk are unified at once");
 
-/* Normalises a chunk, which has no more than CHUNK_UNITS + IDXT_LONGEST_RUN + 1 units, into `folded`, which has room
- * for `room` units. Returns how many units it wrote. */
+/* Normalises a chunk of `count` units, at most CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1, into `folded`, which has room for
+ * `capacity` units. Returns how many units it wrote. If ICU fails, sets *code, and the result is undefined. */
 static size_t fold_chunk(const struct idxt_segmenter *segmenter, const UChar *units, size_t count, UChar *folded,
-                         size_t room, UErrorCode *code) {
-    UChar unified[(CHUNK_UNITS + IDXT_LONGEST_RUN + 1) * IDXT_MOST_UNITS_UNIFIED];
-    if (segmenter->cut.unifies_forms && idxt_has_forms(units, count)) {
+                         size_t capacity, UErrorCode *code) {
+    UChar unified[(CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1) * IDXT_UNIFIED_PER_UNIT];
+    if (segmenter->cut.unifies_forms && idxt_must_unify_forms(units, count)) {
         count = idxt_unify_forms(units, count, unified, code);
         units = unified;
     }
-    return (size_t)unorm2_normalize(segmenter->normalizer, units, (int32_t)count, folded, (int32_t)room, code);
+    return (size_t)unorm2_normalize(segmenter->normalizer, units, (int32_t)count, folded, (int32_t)capacity, code);
 }
 
-/* Normalises the source and appends it to the units. Each chunk gets all the room that it could need, since ICU takes
- * endless time to find out that a result has nearly 2^31 units. */
+/* Normalises segmenter->source, chunk by chunk, and appends it to segmenter->units. Each chunk gets the largest
+ * capacity that it could need, since ICU takes endless time to find out that a result has nearly 2^31 units. */
 static UErrorCode append_normalized(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
-    size_t left = segmenter->source_length, count = segmenter->unit_length;
+    size_t left_length = segmenter->source_length, count = segmenter->unit_length;
     do {
-        size_t chunk_length = find_chunk_length(segmenter, source, left);
-        size_t room = chunk_length * IDXT_MOST_UNITS_PER_UNIT;
-        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, count + room)) return U_MEMORY_ALLOCATION_ERROR;
-        count += fold_chunk(segmenter, source, chunk_length, segmenter->units + count, room, &code);
+        size_t chunk_length = find_chunk_length(segmenter, source, left_length);
+        size_t capacity = chunk_length * IDXT_NORMALIZED_PER_UNIT;
+        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, count + capacity))
+            return U_MEMORY_ALLOCATION_ERROR;
+        count += fold_chunk(segmenter, source, chunk_length, segmenter->units + count, capacity, &code);
         if (U_FAILURE(code)) return code;
         if (count > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
         source += chunk_length;
-        left -= chunk_length;
-    } while (left > 0);
+        left_length -= chunk_length;
+    } while (left_length > 0);
     segmenter->unit_length = count;
     return U_ZERO_ERROR;
 }
@@ -219,16 +223,16 @@ UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char
     return code;
 }
 
-/* Normalises a stretch of the text, appends it to the units, and sets stretch->unit_end. */
-static UErrorCode append_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
+/* Converts and normalises a stretch of the text, appends it to segmenter->units, and sets stretch->unit_end. */
+static UErrorCode normalize_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
     UErrorCode code = idxt_segmenter_convert(segmenter, utf8 + stretch->begin, stretch->end - stretch->begin);
     if (U_SUCCESS(code)) code = append_normalized(segmenter);
     stretch->unit_end = segmenter->unit_length;
     return code;
 }
 
-/* Returns the number of the first bit that is set in a map of `size` words of 64 bits, from bit `from` on, or
- * `result_if_none` if none is. */
+/* Returns the number of the first set bit from bit `from` on in a map of `size` numbers of 64 bits, or `result_if_none`
+ * if there is none. */
 static size_t find_first_bit(const uint64_t *map, size_t size, size_t from, size_t result_if_none) {
     size_t word = from / 64;
     if (word >= size) return result_if_none;
@@ -240,7 +244,7 @@ static size_t find_first_bit(const uint64_t *map, size_t size, size_t from, size
     return 64 * word + (size_t)__builtin_ctzll(bits);
 }
 
-/* Returns the number of the last bit that is set in a map before bit `before`, or 0 if none is. */
+/* Returns the number of the last set bit of a map before bit `before`, or 0 if there is none. */
 static size_t find_last_bit_before(const uint64_t *map, size_t before) {
     size_t word = before / 64;
     uint64_t bits = map[word] & ~(UINT64_MAX << before % 64);
@@ -251,9 +255,10 @@ static size_t find_last_bit_before(const uint64_t *map, size_t before) {
     return 64 * word + 63 - (size_t)__builtin_clzll(bits);
 }
 
-/* Finds the next stretch from `begin` on, where there is white space or the text begins. A stretch begins at the white
- * space before the next byte that isn't ASCII, and ends before the white space after it. If the word after that has
- * such a byte as well, the stretch goes on. Returns false if there is no stretch. */
+/* Finds the next stretch from byte `begin` on, which is the beginning of the text or at white space. A stretch begins
+ * at the last white space before a byte that isn't ASCII, and ends at the next white space after that byte. If another
+ * such byte follows before further white space, the stretch goes on. Sets its `begin` and `end`. Returns false if there
+ * is no stretch. */
 static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t begin,
                          struct idxt_stretch *stretch) {
     const size_t map_size = segmenter->map_size;
@@ -264,15 +269,17 @@ static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, 
     do {
         stretch->end = find_first_bit(blanks, map_size, foreign, length);
         foreign = find_first_bit(foreigns, map_size, stretch->end, length);
+        /* The stretch goes on if the white space at its end is the last one before the next such byte. */
     } while (foreign < length && find_last_bit_before(blanks, foreign) == stretch->end);
     return true;
 }
 
-/* Finds all stretches of the text, normalises them into the units, and lists them in segmenter->stretches. */
-static UErrorCode append_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+/* Finds all stretches of the text, appends them, normalised, to segmenter->units, and lists them in
+ * segmenter->stretches. */
+static UErrorCode normalize_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     struct idxt_stretch stretch = {0};
     while (find_stretch(segmenter, length, stretch.end, &stretch)) {
-        UErrorCode code = append_stretch(segmenter, utf8, &stretch);
+        UErrorCode code = normalize_stretch(segmenter, utf8, &stretch);
         if (U_FAILURE(code)) return code;
         struct idxt_stretch *grown = idxt_buffer_grow(segmenter->stretches, &segmenter->stretch_capacity,
                                                       segmenter->stretch_count + 1, sizeof *grown);
@@ -283,7 +290,8 @@ static UErrorCode append_stretches(struct idxt_segmenter *segmenter, const char 
     return U_ZERO_ERROR;
 }
 
-/* Makes the folded text and the maps, which idxt_ascii_map explains. Returns false if memory runs out. */
+/* Makes segmenter->folded and the three maps of the text, which idxt_ascii_map explains. Returns false if memory runs
+ * out. */
 static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     const size_t map_size = idxt_ascii_map_size(length);
     char *folded = idxt_buffer_grow(segmenter->folded, &segmenter->folded_capacity, 64 * map_size, 1);
@@ -312,10 +320,10 @@ static bool differs_among_releases(UChar32 c) {
            c == 0x110cd;
 }
 
-/* Puts spaces in the place of characters that releases of ICU cut differently, and of those of the scripts without
- * spaces that are in no run, such as their punctuation. If there are any such characters or runs, makes
- * segmenter->spaced, a copy of the units with spaces in the place of the runs as well, and sets *text to it. Returns
- * false if memory runs out. */
+/* Replaces some characters by spaces. In segmenter->units these are the characters that releases of ICU cut
+ * differently, and those of scripts without spaces that are in no run, such as their punctuation. In segmenter->spaced,
+ * a copy of the units, these are the characters of runs as well. If there are no such characters, makes no copy;
+ * otherwise sets *text to it. Returns false if memory runs out. */
 static bool replace_runs_by_spaces(struct idxt_segmenter *segmenter, const UChar **text) {
     const size_t length = segmenter->unit_length;
     UChar *units = segmenter->units, *spaced = NULL;
@@ -347,13 +355,14 @@ size_t idxt_find_unspaced(const UChar *units, size_t length) {
     return length;
 }
 
-/* Returns whether the unit of a number is in a run: only there has `spaced` another unit than `units`. */
+/* Returns whether a unit, by its index, is in a run: `spaced` differs from `units` only there. The index may be that of
+ * the end. */
 static bool is_in_run(const struct idxt_segmenter *segmenter, size_t unit) {
     return unit < segmenter->unit_length && segmenter->units[unit] != segmenter->spaced[unit];
 }
 
-/* Sets the gram to the first character of the next run from `from` on, or to its first pair if single characters are no
- * words, or to none if there is no run. */
+/* Sets segmenter->gram to the first gram of the next run from unit `begin` on: its first character if cut.with_singles,
+ * or else its first pair. A run of one character has that alone. Without a run, sets it to none. */
 static void find_first_gram(struct idxt_segmenter *segmenter, size_t begin) {
     struct idxt_gram *gram = &segmenter->gram;
     gram->begin = SIZE_MAX;
@@ -365,12 +374,12 @@ static void find_first_gram(struct idxt_segmenter *segmenter, size_t begin) {
     if (!segmenter->cut.with_singles && is_in_run(segmenter, gram->end)) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
 }
 
-/* Sets the gram to the next one: after a character, the pair that it begins; after a pair, its second character, or if
- * single characters are no words, the next pair; and after the last one of a run, the first one of the next run. */
+/* Sets segmenter->gram to the next one. For a run ABC with cut.with_singles the grams are A, AB, B, BC, C, and without
+ * AB, BC. After the last one of a run comes the first one of the next run. */
 static void find_next_gram(struct idxt_segmenter *segmenter) {
     struct idxt_gram *gram = &segmenter->gram;
-    const bool is_pair = gram->second < gram->end, gives_single = is_pair && segmenter->cut.with_singles;
-    if (!gives_single && !is_in_run(segmenter, gram->end)) {
+    const bool is_pair = gram->second < gram->end, becomes_single = is_pair && segmenter->cut.with_singles;
+    if (!becomes_single && !is_in_run(segmenter, gram->end)) {
         find_first_gram(segmenter, gram->end);
         return;
     }
@@ -378,11 +387,11 @@ static void find_next_gram(struct idxt_segmenter *segmenter) {
         gram->begin = gram->second;
         gram->second = gram->end;
     }
-    if (!gives_single) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
+    if (!becomes_single) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
 }
 
-/* Sets *text to what ICU cuts, and the gram to the first one if the recipe cuts runs into grams. U_UNSUPPORTED_ERROR:
- * ICU would need a dictionary that it lacks. */
+/* Sets *text to what ICU is to cut, of unit_length units, and segmenter->gram to the first gram, or to none if there
+ * are no runs, or ICU cuts them. U_UNSUPPORTED_ERROR: it would need a dictionary that it lacks. */
 static UErrorCode prepare_cutting(struct idxt_segmenter *segmenter, const UChar **text) {
     *text = segmenter->units;
     segmenter->gram.begin = SIZE_MAX;
@@ -398,8 +407,9 @@ static UErrorCode prepare_cutting(struct idxt_segmenter *segmenter, const UChar 
 
 /* ---- Words ---- */
 
-/* Sets word_begin and word_end to the next word that ICU cuts in the units; word_begin to SIZE_MAX if there is none. */
-static void find_next_word_of_units(struct idxt_segmenter *segmenter) {
+/* Sets segmenter->word_begin and word_end to the next word that ICU cuts, or word_begin to SIZE_MAX if there is none.
+ * Skips segments that are no words, such as spaces and punctuation. */
+static void find_next_icu_word(struct idxt_segmenter *segmenter) {
     int32_t begin = ubrk_current(segmenter->iterator), end;
     while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
         if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) break;
@@ -415,7 +425,7 @@ UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char 
     if (!map_text(segmenter, utf8, length)) return U_MEMORY_ALLOCATION_ERROR;
     segmenter->block = 0;
     segmenter->edges = segmenter->maps[0];
-    UErrorCode code = append_stretches(segmenter, utf8, length);
+    UErrorCode code = normalize_stretches(segmenter, utf8, length);
     if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
     separate_marks(segmenter->units, segmenter->unit_length);
     const UChar *text;
@@ -423,13 +433,13 @@ UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char 
     if (U_FAILURE(code)) return code;
     ubrk_setText(segmenter->iterator, text, (int32_t)segmenter->unit_length, &code);
     if (U_FAILURE(code)) return code;
-    find_next_word_of_units(segmenter);
+    find_next_icu_word(segmenter);
     return U_ZERO_ERROR;
 }
 
-/* Goes to the block that has the next edge, which may be the current one. Returns false if there is no edge any
- * more. */
-static inline bool find_edge_block(struct idxt_segmenter *segmenter) {
+/* Makes the block that has the next edge the current one, if it is not that already. Returns false if there is no
+ * further edge. */
+static inline bool go_to_edge_block(struct idxt_segmenter *segmenter) {
     while (segmenter->edges == 0) {
         if (segmenter->block + 1 >= segmenter->map_size) return false;
         segmenter->edges = segmenter->maps[++segmenter->block];
@@ -437,61 +447,63 @@ static inline bool find_edge_block(struct idxt_segmenter *segmenter) {
     return true;
 }
 
-/* Returns the byte of the text at which the next edge of the current block is. The block must have one. */
-static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) {
+/* Returns the offset in the text, in bytes, of the next edge of the current block, which must have one. */
+static inline size_t find_edge_offset(const struct idxt_segmenter *segmenter) {
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
 /* Removes the next edge of the current block: the lowest bit. */
 static inline void remove_edge(struct idxt_segmenter *segmenter) { segmenter->edges &= segmenter->edges - 1; }
 
-/* Sets *word to the next word of ASCII, between two edges before the next stretch. Returns false if there is none. */
-static inline bool next_word_in_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
-    if (!find_edge_block(segmenter)) return false;
-    size_t begin = find_edge_position(segmenter);
+/* Sets *word to the next word of ASCII, which is between two edges, if it is before the next stretch. Returns false if
+ * there is none. */
+static inline bool read_next_ascii_word(struct idxt_segmenter *segmenter, struct idxt_span *word) {
+    if (!go_to_edge_block(segmenter)) return false;
+    size_t begin = find_edge_offset(segmenter);
     if (segmenter->next_stretch < segmenter->stretch_count &&
         begin >= segmenter->stretches[segmenter->next_stretch].begin)
         return false;
     remove_edge(segmenter);
-    find_edge_block(segmenter); /* that of the edge where the word ends */
-    *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin, 0};
+    go_to_edge_block(segmenter); /* that of the edge where the word ends, which every word has */
+    *word = (struct idxt_span){.ascii = segmenter->folded + begin, .length = find_edge_offset(segmenter) - begin};
     remove_edge(segmenter);
     return true;
 }
 
-/* Makes the edges after the next stretch the next ones, and that stretch a passed one. A stretch ends at white space or
- * at the end of the text, so no word begins there. The edge of a word that ends there is removed with all edges before
- * it. */
-static void pass_stretch(struct idxt_segmenter *segmenter) {
+/* Removes the next stretch, whose words have all been read, and all edges up to its end. A stretch ends at white space
+ * or at the end of the text, so an edge right at its end is that of a word in the stretch, and is removed as well. */
+static void skip_stretch(struct idxt_segmenter *segmenter) {
     size_t stretch_end = segmenter->stretches[segmenter->next_stretch++].end;
-    uint64_t up_to_end = (UINT64_C(2) << stretch_end % 64) - 1; /* if it is the last bit, 0 - 1: all bits */
+    uint64_t up_to_end = (UINT64_C(2) << stretch_end % 64) - 1; /* for bit 63, 0 - 1: all bits */
     segmenter->block = stretch_end / 64;
     segmenter->edges = segmenter->maps[segmenter->block] & ~up_to_end;
 }
 
-/* Sets *word to the next word before `end` in the units: the next one that ICU cut, or the next gram if that comes
- * first. Returns false if there is none. */
-static bool next_word_in_units(struct idxt_segmenter *segmenter, size_t end, struct idxt_span *word) {
+/* Sets *word to the next word that begins before unit `end`, the end of a stretch: the next one that ICU cut, or the
+ * next gram if that comes first. Returns false if there is none. */
+static bool read_next_stretch_word(struct idxt_segmenter *segmenter, size_t end, struct idxt_span *word) {
     const struct idxt_gram gram = segmenter->gram;
     const UChar *units = segmenter->units;
     if (gram.begin < segmenter->word_begin && gram.begin < end) {
         unsigned halvings = gram.second < gram.end ? 2 : 1;
-        *word = (struct idxt_span){units + gram.begin, gram.end - gram.begin, NULL, halvings};
+        *word = (struct idxt_span){.units = units + gram.begin, .length = gram.end - gram.begin, .halvings = halvings};
         find_next_gram(segmenter);
         return true;
     }
     if (segmenter->word_begin >= end) return false;
-    *word = (struct idxt_span){units + segmenter->word_begin, segmenter->word_end - segmenter->word_begin, NULL, 0};
-    find_next_word_of_units(segmenter);
+    *word = (struct idxt_span){.units = units + segmenter->word_begin,
+                               .length = segmenter->word_end - segmenter->word_begin};
+    find_next_icu_word(segmenter);
     return true;
 }
 
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     for (;;) {
-        if (next_word_in_ascii(segmenter, word)) return true;
+        if (read_next_ascii_word(segmenter, word)) return true;
         if (segmenter->next_stretch == segmenter->stretch_count) return false;
-        if (next_word_in_units(segmenter, segmenter->stretches[segmenter->next_stretch].unit_end, word)) return true;
-        pass_stretch(segmenter);
+        if (read_next_stretch_word(segmenter, segmenter->stretches[segmenter->next_stretch].unit_end, word))
+            return true;
+        skip_stretch(segmenter);
     }
 }
 

@@ -10,8 +10,8 @@
 #include <unicode/utypes.h>
 
 enum {
-    IDXT_MOST_UNITS_PER_UNIT = 18, /* what normalisation makes of one UTF-16 unit: U+FDFA */
-    IDXT_LONGEST_RUN = 256,        /* units after which a run is cut: part of every recipe, and never changes */
+    IDXT_NORMALIZED_PER_UNIT = 18, /* the most UTF-16 units that normalisation makes of one: of U+FDFA */
+    IDXT_MAX_RUN_UNITS = 256,      /* units after which a run is cut: part of every recipe, and never changes */
 };
 
 /* A text in which each run of white space is one space, without space at the start and at the end. It starts as {0},
@@ -27,7 +27,7 @@ struct idxt_collapsed {
 /* Returns whether a UTF-16 unit has the property White_Space of Unicode. */
 bool idxt_is_space(UChar unit);
 
-/* Empties a collapsed text, whose first part is added next. */
+/* Makes a collapsed text empty, so that white space that is added next is its start, and dropped. */
 void idxt_collapsed_begin(struct idxt_collapsed *collapsed);
 
 /* Appends the text's next part. Returns false if memory runs out. */
@@ -68,13 +68,13 @@ struct idxt_segmenter {
     uint64_t *maps; /* maps of the text: edges, blanks, foreigns (see idxt_ascii_map), map_size numbers each */
     size_t map_capacity;
     size_t map_size;
-    uint64_t edges; /* edges in block number `block` that are still to come */
-    size_t block;
+    uint64_t edges; /* the edges of block `block` of the map that have not been read yet */
+    size_t block;   /* a block is 64 bytes of the text: one number of each map */
 
     struct idxt_stretch *stretches; /* in the order of the text */
     size_t stretch_capacity;
     size_t stretch_count;
-    size_t next_stretch; /* the number of the first one that has not been passed */
+    size_t next_stretch; /* the index of the first one whose words have not all been read */
     UChar *source;       /* the text, or a stretch of it, in UTF-16 */
     size_t source_capacity;
     size_t source_length;
@@ -87,7 +87,7 @@ struct idxt_segmenter {
     struct idxt_gram gram;       /* the next one, if runs of scripts without spaces are cut into characters and pairs */
 };
 
-/* A word of the text, valid until the next idxt_segmenter_set_text. */
+/* A word of the text, or another part of it, valid until the segmenter gets another text. */
 struct idxt_span {
     const UChar *units;
     size_t length;     /* UTF-16 units */
@@ -98,42 +98,44 @@ struct idxt_span {
 /* About how many bytes go through ICU at a time, so that its buffers stay small, and in the processor's cache. */
 #define IDXT_PIECE_BYTES ((size_t)1 << 15)
 
-/* Returns how many bytes the first piece of a text has, which is cut for the sake of IDXT_PIECE_BYTES. The words of the
- * pieces are exactly the words of the text. */
+/* Returns the length in bytes of the first piece of a text: about IDXT_PIECE_BYTES, or all of a shorter text. Cut into
+ * pieces so, a text has exactly the same words as in one. */
 size_t idxt_find_piece_length(const char *utf8, size_t length);
 
 /* Opens a segmenter whose `cut` is set. Errors, here and below, are those of ICU: U_MEMORY_ALLOCATION_ERROR if memory
  * runs out, and U_INDEX_OUTOFBOUNDS_ERROR if normalisation makes a text longer than INT32_MAX units. */
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 
-/* Converts a text of at most INT32_MAX bytes to UTF-16, in `source`. */
+/* Sets segmenter->source to a text of at most INT32_MAX bytes in UTF-16; ill-formed sequences become U+FFFD. */
 UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Converts a text as idxt_segmenter_convert does, and normalises it, in `units`. */
+/* Converts a text as idxt_segmenter_convert does, and sets segmenter->units to it, normalised, with spaces in place of
+ * `:` and `@`, as in all texts that are cut into words. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Converts and normalises words that something else than a segmenter cut, in `units`: here `:` and `@` stay as they
- * are, while in texts they become spaces. */
+/* Does what idxt_segmenter_normalize does, but `:` and `@` stay: for words that something else than the segmenter cut.
+ */
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Gives the segmenter a text of at most INT32_MAX bytes, in place of the text before, whose words idxt_segmenter_next
- * then returns. The text must stay valid until then. U_UNSUPPORTED_ERROR: it needs a dictionary that is missing. */
+/* Gives the segmenter a text of at most INT32_MAX bytes, in place of the one before. The text must stay valid while
+ * idxt_segmenter_next returns its words. U_UNSUPPORTED_ERROR: it needs a dictionary that ICU lacks. */
 UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Sets *word to the next word. Returns false after the last one. */
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word);
 
-/* UTF-8 bytes that a UTF-16 unit takes at most. */
+/* The most UTF-8 bytes that a UTF-16 unit becomes. */
 #define IDXT_UTF8_PER_UNIT 3
 
 /* Writes a word in UTF-8 to `utf8`, which has room for IDXT_UTF8_PER_UNIT bytes for each of its units. Returns how many
  * bytes it wrote. */
 size_t idxt_span_write_utf8(struct idxt_span word, char *utf8);
 
-/* Returns where the first character of a script that is written without spaces is, or `length` if there is none. */
+/* Returns the index of the first unit that begins a character of a script written without spaces, or `length` if there
+ * is none. */
 size_t idxt_find_unspaced(const UChar *units, size_t length);
 
-/* Closes the iterator and frees the buffers. */
+/* Closes the iterator and frees the buffers, even if idxt_segmenter_open has failed. Leaves the segmenter as {0}. */
 void idxt_segmenter_close(struct idxt_segmenter *segmenter);
 
 #endif

@@ -95,7 +95,7 @@ const char *idxt_stop_language_code(uint32_t language) { return known_languages[
 
 /* Adds the words of a list, which single spaces separate, to a set. Returns false if memory runs out. */
 static bool add_words(struct idxt_words *words, const char *list) {
-    for (size_t length; *list != '\0'; list += length + (list[length] == ' ')) {
+    for (size_t length; *list != '\0'; list += length + (list[length] == ' ')) { /* skips the space, if any */
         length = strcspn(list, " ");
         char *bytes = idxt_words_reserve(words, length);
         if (bytes == NULL) return false;

@@ -15,7 +15,8 @@
 
 /* ---- Weights: 1 + log2 of a count, in integers alone, so that it is the same on every machine ---- */
 
-/* Returns floor(value * value / 2^64), from the two halves of `value`, for compilers without 128-bit integers. */
+/* Returns floor(value * value / 2^64), computed from the two halves of `value`, for compilers without 128-bit integers.
+ */
 static uint64_t compute_high_half_of_square(uint64_t value) {
     uint64_t high = value >> 32, low = value & UINT32_MAX;
     uint64_t cross = high * low;
@@ -70,20 +71,21 @@ struct idx_text_table *idxt_table_new(void) {
     }
     table->slot_mask = FIRST_SLOTS - 1;
     if (getentropy(&table->seed, sizeof table->seed) != 0) table->seed = (uintptr_t)table;
-    table->most_terms = IDXT_MAX_TERMS;
+    table->max_terms = IDXT_MAX_TERMS;
     return table;
 }
 
-/* Returns the slot of a term, or the empty one where it belongs. At least half of the slots are empty. */
+/* Returns the slot of a term, by its hash, or the empty one where it belongs: `documents` of that is 0. There always is
+ * one, since at least half of the slots are empty. */
 static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t hash) {
     size_t slot = (size_t)((hash ^ table->seed) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->slot_mask;
     while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
     return &table->slots[slot];
 }
 
-/* Makes `slot_count` slots for the terms, and drops those of up to `max_rare` documents. Returns false if memory runs
- * out. */
-static bool rebuild_terms(struct idx_text_table *table, size_t slot_count, uint32_t max_rare) {
+/* Moves the terms to `slot_count` new slots, a power of two, and drops those of at most `max_dropped` documents.
+ * Returns false, and leaves the table as it is, if memory runs out. */
+static bool rebuild_slots(struct idx_text_table *table, size_t slot_count, uint32_t max_dropped) {
     struct idxt_term *old_slots = table->slots, *slots = calloc(slot_count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
     if (slots == NULL) return false;
@@ -91,7 +93,7 @@ static bool rebuild_terms(struct idx_text_table *table, size_t slot_count, uint3
     table->slot_mask = slot_count - 1;
     table->term_count = 0;
     for (size_t i = 0; i < old_count; i++) {
-        if (old_slots[i].documents <= max_rare) continue;
+        if (old_slots[i].documents <= max_dropped) continue; /* also empty slots, whose documents are 0 */
         *find_term(table, old_slots[i].hash) = old_slots[i];
         table->term_count++;
     }
@@ -99,48 +101,51 @@ static bool rebuild_terms(struct idx_text_table *table, size_t slot_count, uint3
     return true;
 }
 
-/* Orders numbers of documents, for qsort, ascending. */
-static int compare_documents(const void *a, const void *b) {
-    uint32_t documents_a = *(const uint32_t *)a, documents_b = *(const uint32_t *)b;
-    return (documents_a > documents_b) - (documents_a < documents_b);
+/* Orders uint32_t ascending, for qsort. */
+static int compare_counts(const void *a, const void *b) {
+    uint32_t count_a = *(const uint32_t *)a, count_b = *(const uint32_t *)b;
+    return (count_a > count_b) - (count_a < count_b);
 }
 
-bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents) {
+bool idxt_table_get_quantile(const struct idx_text_table *table, size_t divisor, uint32_t *documents) {
     uint32_t *counts = malloc((table->term_count + 1) * sizeof *counts);
     if (counts == NULL) return false;
     size_t term_count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
         if (table->slots[i].documents != 0) counts[term_count++] = table->slots[i].documents;
     }
-    qsort(counts, term_count, sizeof *counts, compare_documents);
-    *documents = counts[term_count / part];
+    qsort(counts, term_count, sizeof *counts, compare_counts);
+    *documents = counts[term_count / divisor];
     free(counts);
     return true;
 }
 
-/* Drops the rarest terms, at least a quarter of all. Returns false if memory runs out. */
+/* Drops the rarest terms, at least a quarter of all, and adds the most documents that one of them had to
+ * table->dropped. Returns false if memory runs out. */
 static bool drop_rare_terms(struct idx_text_table *table) {
-    uint32_t quarter;
-    if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_terms(table, table->slot_mask + 1, quarter)) return false;
-    table->dropped += quarter;
+    uint32_t max_dropped;
+    if (!idxt_table_get_quantile(table, 4, &max_dropped)) return false;
+    if (!rebuild_slots(table, table->slot_mask + 1, max_dropped)) return false;
+    table->dropped += max_dropped;
     return true;
 }
 
-/* Drops rare terms if there are too many, and doubles the slots if half of them are used. Returns false if memory runs
- * out. */
+/* Prepares the table for one more term: drops rare terms if there are max_terms already, and doubles the slots if half
+ * of them are used. Terms may move. Returns false if memory runs out. */
 static bool make_room_for_term(struct idx_text_table *table) {
-    if (table->term_count >= table->most_terms && !drop_rare_terms(table)) return false;
-    return table->term_count * 2 <= table->slot_mask || rebuild_terms(table, (table->slot_mask + 1) * 2, 0);
+    if (table->term_count >= table->max_terms && !drop_rare_terms(table)) return false;
+    return table->term_count * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* Adds a term unless the table has it, and returns its slot. If its documents are 0, it is new, and the caller must set
- * them. The caller is about to change the table, so its hash counts as unknown. Returns NULL if memory runs out. */
+/* Returns the slot of a term, by its hash, after adding the term if the table lacks it: then its `documents` are 0, and
+ * the caller must set them. Sets table->hashed to false, since the caller changes the table. Returns NULL if memory
+ * runs out. */
 static struct idxt_term *find_or_add_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
     if (term->documents != 0) return term;
     if (!make_room_for_term(table)) return NULL;
-    term = find_term(table, hash);
+    term = find_term(table, hash); /* once more, since terms may have moved */
     term->hash = hash;
     table->term_count++;
     return term;
@@ -152,9 +157,10 @@ bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t docume
     return term != NULL;
 }
 
-bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+bool idxt_table_set(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
     struct idxt_term *term = find_or_add_term(table, hash);
     if (term == NULL) return false;
+    /* A larger number of documents, or a smaller idf. Equal ones may be set again. */
     bool is_more_frequent = (table->kind == IDXT_IDF_LIST) == (documents < term->documents);
     if (term->documents == 0 || is_more_frequent) term->documents = documents;
     return true;
@@ -166,8 +172,8 @@ int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
     return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }
 
-/* Orders terms by hash, for qsort, ascending. */
-static int compare_terms(const void *a, const void *b) {
+/* Orders terms by ascending hash, for qsort. */
+static int compare_hashes_of_terms(const void *a, const void *b) {
     uint64_t hash_a = ((const struct idxt_term *)a)->hash, hash_b = ((const struct idxt_term *)b)->hash;
     return (hash_a > hash_b) - (hash_a < hash_b);
 }
@@ -179,7 +185,7 @@ struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
     for (size_t i = 0; i <= table->slot_mask; i++) {
         if (table->slots[i].documents != 0) sorted[sorted_count++] = table->slots[i];
     }
-    qsort(sorted, sorted_count, sizeof *sorted, compare_terms);
+    qsort(sorted, sorted_count, sizeof *sorted, compare_hashes_of_terms);
     return sorted;
 }
 
@@ -204,12 +210,12 @@ static const char magic[8] = {'i', 'd', 'x', 't', 'e', 'r', 'm', 's'};
 enum { VERSION = 1, LIST_VERSION = 2, HEADER_BYTES = 40, TERM_BYTES = 12, SUM_BYTES = 8 };
 enum { AT_VERSION = 8, AT_NAME_LENGTH = 12, AT_DOCUMENTS = 16, AT_DROPPED = 24, AT_TERMS = 32 };
 
-/* Writes a number as so many bytes, the lowest first. */
+/* Writes the low `byte_count` bytes of a number, the lowest first. */
 static void write_number(unsigned char *bytes, uint64_t number, unsigned byte_count) {
     for (unsigned i = 0; i < byte_count; i++) bytes[i] = (unsigned char)(number >> 8 * i);
 }
 
-/* Returns the number that write_number wrote. */
+/* Returns the number in `byte_count` bytes, at most 8, the lowest first. */
 static uint64_t read_number(const unsigned char *bytes, unsigned byte_count) {
     uint64_t number = 0;
     for (unsigned i = 0; i < byte_count; i++) number |= (uint64_t)bytes[i] << 8 * i;
@@ -248,8 +254,8 @@ bool idxt_table_is_encoded(const unsigned char *bytes, size_t length) {
     return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* Checks the version, and that the sizes in the header fit the length. Returns NULL, or the end of a sentence about
- * what is wrong. */
+/* Checks the magic, the version, and that the sizes in the header add up to `length`. Returns NULL, or the end of a
+ * sentence about what is wrong. */
 static const char *check_version_and_sizes(const unsigned char *bytes, size_t length) {
     if (length < HEADER_BYTES + SUM_BYTES || !idxt_table_is_encoded(bytes, length))
         return "is not a table of document frequencies";
@@ -265,7 +271,7 @@ static const char *check_version_and_sizes(const unsigned char *bytes, size_t le
     return NULL;
 }
 
-/* Returns whether a name is the recipe, in canonical form, of features that a table can be made for. */
+/* Returns whether a name is what a table can be made for: the canonical form of an idxt_recipe_of_features. */
 static bool is_name_of_features(const char *name) {
     struct idxt_recipe recipe;
     char canonical[IDX_MAX_RECIPE_BYTES + 1];
@@ -275,8 +281,9 @@ static bool is_name_of_features(const char *name) {
     return strcmp(canonical, name) == 0;
 }
 
-/* Reads all but the terms, and checks the hash. Returns NULL, or the end of a sentence about what is wrong. */
-static const char *read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
+/* Checks the hash of all bytes, and reads all but the terms into the table. Returns NULL, or the end of a sentence
+ * about what is wrong. */
+static const char *check_hash_and_read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
     const char *fault = check_version_and_sizes(bytes, length);
     if (fault != NULL) return fault;
     table->hash = read_number(bytes + length - SUM_BYTES, SUM_BYTES);
@@ -287,12 +294,12 @@ static const char *read_header(struct idx_text_table *table, const unsigned char
         return "is damaged: the name of its features is unknown";
     table->documents = read_number(bytes + AT_DOCUMENTS, 8);
     if (table->documents > UINT32_MAX) return "is damaged: it has too many documents";
-    uint64_t dropped_or_idf = read_number(bytes + AT_DROPPED, 8);
+    uint64_t dropped_or_idf = read_number(bytes + AT_DROPPED, 8); /* the idf of unknown words, in a list of idf */
     if (read_number(bytes + AT_VERSION, 4) == VERSION) {
         table->dropped = dropped_or_idf;
         return NULL;
     }
-    if (dropped_or_idf > IDXT_MOST_IDF) return "is damaged: its idf is too large";
+    if (dropped_or_idf > IDXT_MAX_IDF) return "is damaged: its idf is too large";
     table->unknown_idf = (uint32_t)dropped_or_idf;
     table->kind = table->documents == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
     table->has_unspaced = true; /* The file has only the hashes of the list's words, so they may be of any script. */
@@ -301,15 +308,16 @@ static const char *read_header(struct idx_text_table *table, const unsigned char
 
 enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
                                   const char **fault) {
-    *fault = read_header(table, bytes, length);
+    *fault = check_hash_and_read_header(table, bytes, length);
     if (*fault != NULL) return IDX_BAD_CONTENT;
     const unsigned char *next_bytes = bytes + HEADER_BYTES + strlen(table->features);
     uint64_t term_count = read_number(bytes + AT_TERMS, 8), previous_hash = 0;
-    uint64_t max = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents; /* of a term */
+    /* A term of a list of idf has its idf plus 1. */
+    uint64_t max_documents = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MAX_IDF + 1 : table->documents;
     for (uint64_t i = 0; i < term_count; i++, next_bytes += TERM_BYTES) {
         uint64_t hash = read_number(next_bytes, 8), documents = read_number(next_bytes + 8, 4);
         if (i > 0 && hash <= previous_hash) *fault = "is damaged: its terms are not in order";
-        if (documents < 1 || documents > max) *fault = "is damaged: a term has no documents, or too many";
+        if (documents < 1 || documents > max_documents) *fault = "is damaged: a term has no documents, or too many";
         if (*fault != NULL) return IDX_BAD_CONTENT;
         if (!idxt_table_add(table, hash, (uint32_t)documents)) return IDX_OUT_OF_MEMORY;
         previous_hash = hash;

@@ -22,11 +22,12 @@ enum idxt_table_kind {
 
 /* The greatest idf of a list: 1000, in units of 1/65536. The sum of the weights of a text then stays far below 2^63,
  * since a text has fewer than 2^29 words, and a title counts up to 100 times. */
-#define IDXT_MOST_IDF ((uint32_t)1000 << 16)
+#define IDXT_MAX_IDF ((uint32_t)1000 << 16)
 
 struct idxt_term {
     uint64_t hash;
-    uint32_t documents; /* 0 if the slot is empty. With IDXT_IDF_LIST, the idf in units of 1/65536, plus 1 */
+    uint32_t
+        documents; /* how many have the term; with IDXT_IDF_LIST, its idf in units of 1/65536, plus 1. 0: empty slot */
 };
 
 struct idx_text_table {
@@ -38,7 +39,7 @@ struct idx_text_table {
     uint64_t hash;        /* the hash with which its file ends; valid if `hashed` */
     bool hashed;
     bool has_unspaced; /* whether a list may have words of scripts that are written without spaces */
-    size_t most_terms; /* IDXT_MAX_TERMS, except in tests */
+    size_t max_terms;  /* IDXT_MAX_TERMS, except in tests */
 
     struct idxt_term *slots; /* a hash table with open addressing */
     size_t slot_mask;        /* number of slots, a power of two, less one */
@@ -49,37 +50,42 @@ struct idx_text_table {
 /* Returns an empty table, which idx_text_table_close frees, or NULL if memory runs out. */
 struct idx_text_table *idxt_table_new(void);
 
-/* Adds `documents` to those of a term, and drops rare terms if there are too many. The sum must stay below 2^32, as
- * table->documents does. Returns false if memory runs out. */
+/* Adds `documents` to the number of documents of a term, which is added if the table lacks it; then drops rare terms if
+ * there are too many. The sum must stay below 2^32. Returns false if memory runs out. */
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
-/* Sets the `documents` of a term. If it has some already, those that mean the more frequent term stay. No terms are
- * dropped, so there must be room for one more. Returns false if memory runs out. */
-bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+/* Sets `documents` (struct idxt_term) of a term, which is added if the table lacks it. If the table has the term, the
+ * value of the more frequent one counts: the larger number of documents, or the smaller idf. The caller has checked
+ * that term_count is below max_terms, so that no terms are dropped. Returns false if memory runs out. */
+bool idxt_table_set(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
 /* Returns the idf of a term in units of 1/65536: log2((documents of the corpus + 1) / (documents of the term + 1)),
- * which is 0 for a term of all documents; or with IDXT_IDF_LIST what the list says. */
+ * which is 0 for a term of all documents; or with IDXT_IDF_LIST what the list says. The table may lack the term. */
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
 
-/* Sets *documents to a quantile of the documents of all terms: more than one in `part` of the terms have at most so
- * many, and it is the smallest such number. There must be a term. Returns false if memory runs out. */
-bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents);
+/* Sorts the `documents` of all terms in ascending order, and sets *documents to the one at index floor(term_count /
+ * divisor): with 2 the upper median, for example. The divisor is at least 2, and there must be a term. Returns false if
+ * memory runs out. */
+bool idxt_table_get_quantile(const struct idx_text_table *table, size_t divisor, uint32_t *documents);
 
 /* Returns all terms, in ascending order of hash, for the caller to free, or NULL if memory runs out. */
 struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
 
-/* Returns the bytes of a table's file, with its hash at the end, for the caller to free. NULL if memory runs out. */
+/* Returns the bytes of a table's file, with its hash at the end, for the caller to free, and sets *length to how many
+ * there are. Returns NULL if memory runs out. */
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
 
-/* Returns whether bytes begin as those of a table's file do. */
+/* Returns whether bytes begin with the magic of a table's file. */
 bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
 
-/* Reads the bytes of a table's file into an empty table. Errors: IDX_BAD_CONTENT, with *fault set to the end of a
- * sentence that begins with the name of the file; IDX_OUT_OF_MEMORY. */
+/* Reads the bytes of a table's file, which may be damaged, into an empty table. Errors: IDX_BAD_CONTENT, with *fault
+ * set to the end of a sentence that begins with the name of the file, as static text; IDX_OUT_OF_MEMORY. After an error
+ * the table can only be closed. */
 enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
                                   const char **fault);
 
-/* Sets *hash to the hash of a table. Returns false if memory runs out. */
+/* Sets *hash to the hash with which a table's file ends, and by which recipes name it. Unless table->hashed, encodes
+ * the whole table for that. Returns false if memory runs out. */
 bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
 
 #endif

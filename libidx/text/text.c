@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If the recipe weighs by a table, checks that the one that was given suits it, has the features use it, and makes the
- * recipe name its hash. `string` is the recipe as it was written, for messages. */
-static enum idx_status attach_table(struct idxt_features *features, const char *string,
-                                    const struct idx_text_table *table, uint64_t table_hash, struct idx_error *error) {
+/* If the recipe weighs by a table, checks that `table`, which may be NULL, suits it, sets features->table, and makes
+ * the recipe name `table_hash`, the hash of the table. `string` is the recipe as it was written, for messages. Errors:
+ * IDX_BAD_RECIPE. */
+static enum idx_status check_and_attach_table(struct idxt_features *features, const char *string,
+                                              const struct idx_text_table *table, uint64_t table_hash,
+                                              struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
     if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
-    struct idxt_recipe counted = idxt_recipe_of_features(recipe);
-    char counted_name[IDX_MAX_RECIPE_BYTES + 1];
-    idxt_recipe_print(&counted, counted_name);
+    struct idxt_recipe features_recipe = idxt_recipe_of_features(recipe);
+    char features_name[IDX_MAX_RECIPE_BYTES + 1]; /* what a counted table must be made for */
+    idxt_recipe_print(&features_recipe, features_name);
     if (table == NULL && recipe->has_table)
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s' names a table of document frequencies, but none is given: give that table",
@@ -26,7 +28,7 @@ static enum idx_status attach_table(struct idxt_features *features, const char *
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s' needs a table of document frequencies, but none is given: make one with "
                          "recipe '%s', and give it",
-                         string, counted_name);
+                         string, features_name);
     if (table->kind != IDXT_COUNTED && !idxt_recipe_has_single_words(recipe))
         return idxt_fail(
             error, IDX_BAD_RECIPE,
@@ -38,11 +40,11 @@ static enum idx_status attach_table(struct idxt_features *features, const char *
                          "recipe '%s': the list has words of scripts that are written without spaces, of which version "
                          "2 takes pairs of characters: add v1 or cut=spaces",
                          string);
-    if (table->kind == IDXT_COUNTED && strcmp(counted_name, table->features) != 0)
+    if (table->kind == IDXT_COUNTED && strcmp(features_name, table->features) != 0)
         return idxt_fail(
             error, IDX_BAD_RECIPE,
             "recipe '%s': the table of document frequencies was made with recipe '%s', but must be made with '%s'",
-            string, table->features, counted_name);
+            string, table->features, features_name);
     if (recipe->has_table && recipe->table_hash != table_hash)
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s': the table of document frequencies is not the one it names", string);
@@ -52,8 +54,8 @@ static enum idx_status attach_table(struct idxt_features *features, const char *
     return IDX_OK;
 }
 
-/* Reads the recipe, attaches its table, which may be NULL, sets text->recipe, and opens what the recipe needs of
- * ICU. */
+/* Parses the recipe, attaches the table, which may be NULL, sets text->recipe, and opens what the recipe needs of ICU.
+ * The caller closes the text even after an error. Errors: those of idx_text_open. */
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
     uint64_t table_hash = 0;
@@ -62,7 +64,7 @@ static enum idx_status open_recipe(struct idx_text *text, const char *recipe, co
     if (fault != NULL)
         return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES,
                          recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
-    enum idx_status status = attach_table(&text->features, recipe, table, table_hash, error);
+    enum idx_status status = check_and_attach_table(&text->features, recipe, table, table_hash, error);
     if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);
     if (idxt_recipe_asks_dictionaries(&text->features.recipe)) {

@@ -12,13 +12,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* Fails because memory runs out for a table. */
+/* Fills *error, which may be NULL, for lack of memory for a table, and returns IDX_OUT_OF_MEMORY. */
 static enum idx_status fail_table_memory(struct idx_error *error) {
     return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for a table of document frequencies");
 }
 
-/* Writes to `recipe` the recipe by which a table for the fingerprinter `text` counts: the part of its recipe that says
- * what features are. */
+/* Writes to `recipe` what a table for the fingerprinter `text` is made for: idxt_recipe_of_features of its recipe, as a
+ * string. */
 static void write_features_recipe(const struct idx_text *text, char recipe[IDX_MAX_RECIPE_BYTES + 1]) {
     struct idxt_recipe features = idxt_recipe_of_features(&text->features.recipe);
     idxt_recipe_print(&features, recipe);
@@ -70,7 +70,8 @@ void idx_text_table_get_properties(const struct idx_text_table *table, struct id
                                                      .features = table->features};
 }
 
-/* Writes all bytes to a file, in as many steps as the system needs. Returns false and sets errno if that fails. */
+/* Writes all bytes to a file descriptor, in as many steps as the system needs. Returns false and sets errno if that
+ * fails. */
 static bool write_all_bytes(int file, const unsigned char *bytes, size_t length) {
     while (length > 0) {
         ssize_t written = write(file, bytes, length);
@@ -85,22 +86,24 @@ static bool write_all_bytes(int file, const unsigned char *bytes, size_t length)
 /* A file that is written before it gets its name, so that nobody sees it half-written, and a killed process leaves
  * none. */
 struct publication {
-    int folder, file;
+    int folder, file;   /* descriptors; below 0: not open */
     const char *name;   /* its name in the folder */
     char temporary[40]; /* its name there while it is written; "" if it has none */
 };
 
-enum { ATTEMPTS = 100 };
+enum { MAX_ATTEMPTS = 100 };
 
-/* Sets the temporary name to one that probably no file has. Its first character, a point, hides the file. */
+/* Sets the temporary name to a random one, which no other file is likely to have. The point that it begins with hides
+ * the file. */
 static void choose_temporary_name(struct publication *publication) {
     uint64_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint64_t)getpid() << 32 ^ (uintptr_t)publication;
     snprintf(publication->temporary, sizeof publication->temporary, ".idx-table-%016" PRIx64, random);
 }
 
-/* Opens the folder of `path`, and in it a file without a name, or where there are none, one with a temporary name.
- * Returns false and sets errno if that fails. The caller closes what is open in any case. `path` must stay valid. */
+/* Opens the folder of `path`, and in it a new file: one without a name if the system can name it later, or else one
+ * with a temporary name. Returns false and sets errno if that fails. In any case the caller closes what is open, and
+ * `path` must stay valid until then. */
 static bool open_publication(struct publication *publication, const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
@@ -111,12 +114,12 @@ static bool open_publication(struct publication *publication, const char *path) 
 #ifdef IDX_LINUX
     if (access("/proc/self/fd", F_OK) == 0) { /* where link_unnamed_file finds a file without a name */
         publication->file = openat(publication->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-        if (publication->file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-            return publication->file >= 0;
+        bool is_unsupported = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL; /* by this file system */
+        if (publication->file >= 0 || !is_unsupported) return publication->file >= 0;
     }
 #endif
-    /* Not every file system supports files without names. */
-    for (int i = 0; i < ATTEMPTS && publication->file < 0 && (i == 0 || errno == EEXIST); i++) {
+    /* Another name is tried only if the one before was taken. */
+    for (int i = 0; i < MAX_ATTEMPTS && publication->file < 0 && (i == 0 || errno == EEXIST); i++) {
         choose_temporary_name(publication);
         publication->file =
             openat(publication->folder, publication->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -125,24 +128,24 @@ static bool open_publication(struct publication *publication, const char *path) 
     return publication->file >= 0;
 }
 
-/* Names a file without a name. If its own name is taken, gives it a temporary name, from which give_final_name renames
- * it, since linkat can't put a file in the place of another. Returns false and sets errno on failure. */
+/* Gives a file without a name its final name, or if another file has that, a temporary one, since linkat can't replace
+ * a file, as renaming can. Returns false and sets errno on failure. */
 static bool link_unnamed_file(struct publication *publication) {
-    char link[40];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", publication->file);
-    if (linkat(AT_FDCWD, link, publication->folder, publication->name, AT_SYMLINK_FOLLOW) == 0) return true;
-    for (int i = 0; i < ATTEMPTS && errno == EEXIST; i++) {
+    char source[40];
+    snprintf(source, sizeof source, "/proc/self/fd/%d", publication->file);
+    if (linkat(AT_FDCWD, source, publication->folder, publication->name, AT_SYMLINK_FOLLOW) == 0) return true;
+    for (int i = 0; i < MAX_ATTEMPTS && errno == EEXIST; i++) {
         choose_temporary_name(publication);
-        if (linkat(AT_FDCWD, link, publication->folder, publication->temporary, AT_SYMLINK_FOLLOW) == 0) return true;
+        if (linkat(AT_FDCWD, source, publication->folder, publication->temporary, AT_SYMLINK_FOLLOW) == 0) return true;
     }
     publication->temporary[0] = '\0';
     return false;
 }
 
-/* Gives the file its name, in place of any former file. Returns false and sets errno if that fails. */
+/* Gives the file its final name, in place of any former file. Returns false and sets errno if that fails. */
 static bool give_final_name(struct publication *publication) {
     if (publication->temporary[0] == '\0' && !link_unnamed_file(publication)) return false;
-    if (publication->temporary[0] == '\0') return true;
+    if (publication->temporary[0] == '\0') return true; /* link_unnamed_file gave it the final name */
     if (renameat(publication->folder, publication->temporary, publication->folder, publication->name) != 0)
         return false;
     publication->temporary[0] = '\0';
@@ -174,16 +177,16 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
     return ok ? IDX_OK : idxt_fail_system(error, path, "write the table", saved_errno);
 }
 
-/* About the most bytes that are read of a file: no table of IDXT_MAX_TERMS has more, nor a list of as many words. */
-#define MOST_BYTES ((size_t)1 << 28)
+/* A file of more bytes is refused: no table of IDXT_MAX_TERMS has so many, and no list of so many words. */
+#define MAX_BYTES ((size_t)1 << 28)
 enum { READ_BYTES = 1 << 16 };
 
-/* Returns all bytes of a file, and sets *length; the caller frees them. Of a file of more than MOST_BYTES it returns a
- * little more than these. On failure returns NULL and sets errno. */
+/* Returns all bytes of a file, for the caller to free, and sets *length to how many there are. It stops once it has
+ * more than MAX_BYTES. On failure returns NULL and sets errno. */
 static unsigned char *read_bytes(int file, size_t *length) {
     unsigned char *bytes = NULL;
     size_t capacity = 0;
-    for (*length = 0; *length <= MOST_BYTES;) {
+    for (*length = 0; *length <= MAX_BYTES;) {
         unsigned char *grown = idxt_buffer_grow(bytes, &capacity, *length + READ_BYTES, 1);
         if (grown != NULL) bytes = grown;
         ssize_t read_count = grown == NULL ? -1 : read(file, bytes + *length, READ_BYTES);
@@ -201,18 +204,19 @@ static unsigned char *read_bytes(int file, size_t *length) {
     return bytes;
 }
 
-/* Makes a table from the bytes of its file, or of a list that another program made; the caller closes it. `path` is
- * what errors say of it. There may be more than MOST_BYTES, which is an error. */
-static enum idx_status decode_table(struct idx_text_table **table, const unsigned char *bytes, size_t length,
-                                    const char *path, struct idx_error *error) {
+/* Makes a table from the bytes of its file, or of a list that another program made, and sets *table to it; the caller
+ * closes it. `path` is for messages. More than MAX_BYTES are IDX_BAD_CONTENT. Other errors: those of idxt_table_decode
+ * and idxt_list_read, after which *table is unchanged. */
+static enum idx_status decode_table_or_list(struct idx_text_table **table, const unsigned char *bytes, size_t length,
+                                            const char *path, struct idx_error *error) {
     struct idx_text_table *decoded = idxt_table_new();
     const char *fault = "is too long for a table of document frequencies";
     enum idx_status status = IDX_BAD_CONTENT;
     if (decoded == NULL) return fail_table_memory(error);
-    bool is_list = length <= MOST_BYTES && !idxt_table_is_encoded(bytes, length);
+    bool is_list = length <= MAX_BYTES && !idxt_table_is_encoded(bytes, length);
     if (is_list)
         status = idxt_list_read(decoded, (const char *)bytes, length, path, error);
-    else if (length <= MOST_BYTES)
+    else if (length <= MAX_BYTES)
         status = idxt_table_decode(decoded, bytes, length, &fault);
     if (status == IDX_OK) {
         *table = decoded;
@@ -234,7 +238,7 @@ enum idx_status idx_text_table_read(struct idx_text_table **table, const char *p
     int saved_errno = errno;
     close(file);
     if (bytes == NULL) return idxt_fail_system(error, path, "read the table", saved_errno);
-    enum idx_status status = decode_table(table, bytes, length, idxt_path_end(path), error);
+    enum idx_status status = decode_table_or_list(table, bytes, length, idxt_path_end(path), error);
     free(bytes);
     return status;
 }

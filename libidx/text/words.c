@@ -15,18 +15,19 @@
 
 enum {
     FIRST_SLOTS = 1024,
-    MOST_WORDS = 1 << 30, /* more than any text has; there are then 2^32 slots, as many as keys */
+    MAX_WORDS = 1 << 30, /* more than any text has; there are then 2^32 slots, as many as keys */
 };
 
-/* Draws the seed of the keys, which nobody can foresee: otherwise somebody could write a text of words with equal keys,
- * which would take hours. The seed is odd, since 0 means that none was drawn. */
+/* Sets words->seed to a number that nobody can foresee. Otherwise somebody could write a text of words with equal keys,
+ * which would take hours to count. The seed is odd, since 0 means that none was drawn yet. */
 static void draw_seed(struct idxt_words *words) {
     uint64_t seed;
     if (getentropy(&seed, sizeof seed) != 0) seed = (uintptr_t)words;
     words->seed = seed | 1;
 }
 
-/* Makes `slot_count` slots, a power of two, and enters all words into them again. Returns false if memory runs out. */
+/* Makes the table have `slot_count` slots, a power of two, and enters all words into them anew. Returns false if memory
+ * runs out. */
 static bool rebuild_word_slots(struct idxt_words *words, size_t slot_count) {
     uint64_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, slot_count, sizeof *slots);
     if (slots == NULL) return false;
@@ -36,7 +37,7 @@ static bool rebuild_word_slots(struct idxt_words *words, size_t slot_count) {
     for (size_t i = 0; i < words->count; i++) {
         size_t slot = words->words[i].key & words->slot_mask;
         while (slots[slot] != 0) slot = (slot + 1) & words->slot_mask;
-        slots[slot] = (uint64_t)words->words[i].key << 32 | (i + 1);
+        slots[slot] = (uint64_t)words->words[i].key << 32 | (i + 1); /* i + 1, since 0 is an empty slot */
     }
     return true;
 }
@@ -70,9 +71,9 @@ static inline uint32_t load_4(const char *bytes) {
     return number;
 }
 
-/* Returns whether two words of one length have the same bytes. Calling memcmp would double the time of counting. The
- * first, middle and last byte are all of a word below 4 bytes; bytes that overlap in longer words are compared
- * twice. */
+/* Returns whether two words of `length` bytes have the same bytes. Calling memcmp would double the time of counting. In
+ * a word of 1 to 3 bytes, the first, middle and last byte are all. In longer words, the last 4 or 8 bytes may overlap
+ * those compared before. */
 static inline bool are_bytes_equal(const char *a, const char *b, size_t length) {
     if (length < 4)
         return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
@@ -83,20 +84,20 @@ static inline bool are_bytes_equal(const char *a, const char *b, size_t length) 
     return load_8(a + length - 8) == load_8(b + length - 8);
 }
 
-/* Returns the key of a word's bytes, or of those of a feature's hash: a seeded hash. */
+/* Returns the key of a word, by its bytes, or of a feature that is known by its hash, by the bytes of that. */
 static inline uint32_t compute_key(const struct idxt_words *words, const void *bytes, size_t length) {
     return (uint32_t)XXH3_64bits_withSeed(bytes, length, words->seed);
 }
 
-/* Returns the first slot from number `slot` on that has a word with a key, or that is empty, so that such a word can be
- * put there. */
+/* Returns the first slot, from `slot` on, that has a word with this key or is empty, which is where a new word with
+ * this key belongs. Any number may be passed as `slot`, such as a key: its low bits count. */
 static inline size_t find_slot_of_key(const struct idxt_words *words, uint32_t key, size_t slot) {
     for (slot &= words->slot_mask;; slot = (slot + 1) & words->slot_mask) {
         if (words->slots[slot] == 0 || words->slots[slot] >> 32 == key) return slot;
     }
 }
 
-/* Returns the number of the word in a slot, which must not be empty. */
+/* Returns the index in words->words of the word in a slot, which must not be empty. */
 static inline size_t get_word_number(const struct idxt_words *words, size_t slot) {
     return (words->slots[slot] & UINT32_MAX) - 1;
 }
@@ -117,10 +118,11 @@ static inline void count_word_again(struct idxt_words *words, size_t slot) {
     words->words[words->last_counted].count++;
 }
 
-/* Adds a word, counted once, to the empty `slot` that find_word_slot or find_slot_of_key found. Its bytes are already
- * after those of all words. Doubles the slots when they are half full. Returns false if memory runs out. */
+/* Adds a word, counted once, to the empty slot `slot`, which find_word_slot or find_slot_of_key has found for its key.
+ * The caller has written its word.length bytes where idxt_words_reserve said. Doubles the slots once more than half of
+ * them are used. Returns false if memory runs out, or there are MAX_WORDS. */
 static bool add_word_to_slot(struct idxt_words *words, size_t slot, struct idxt_word word) {
-    if (words->count == MOST_WORDS) return false;
+    if (words->count == MAX_WORDS) return false;
     struct idxt_word *grown = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *grown);
     if (grown == NULL) return false;
     words->words = grown;

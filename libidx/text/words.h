@@ -11,8 +11,8 @@ struct idxt_word {
     size_t start;      /* offset of its bytes in idxt_words.bytes */
     size_t length;     /* in bytes */
     uint64_t count;    /* how often it occurs */
-    int64_t weight;    /* 0 at first; the set's user keeps it */
-    uint32_t key;      /* determines its place in the hash table */
+    int64_t weight;    /* 0 at first; for the set's user */
+    uint32_t key;      /* a seeded hash, which determines the slot */
     unsigned halvings; /* as idxt_span has it (segmenter.h) */
 };
 
@@ -36,17 +36,20 @@ struct idxt_words {
 /* Makes the set empty and ready for words, in the same time however many it held. Returns false if memory runs out. */
 bool idxt_words_begin(struct idxt_words *words);
 
-/* Returns room for a word of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
+/* Returns where the caller may write a word of up to `size` bytes, for idxt_words_count_reserved. It is valid until the
+ * next call, which may reuse it. Returns NULL if memory runs out. */
 char *idxt_words_reserve(struct idxt_words *words, size_t size);
 
-/* Counts the word of `length` bytes that was written to the room from idxt_words_reserve, and adds it to the set if it
- * is new. `halvings`, as idxt_span has it, must be the same for the same word. Returns false if memory runs out. */
+/* Counts the word of `length` bytes that was written where idxt_words_reserve said, and adds it to the set if it is
+ * new. `halvings`, as idxt_span has it, must be the same whenever the word is counted. Returns false if memory runs
+ * out. */
 bool idxt_words_count_reserved(struct idxt_words *words, size_t length, unsigned halvings);
 
-/* Counts a feature that is known by its hash alone, as a word of length 0. Returns false if memory runs out. */
+/* Counts a feature that is known by its hash alone, which the set has as a word of length 0. Returns false if memory
+ * runs out. */
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
 
-/* Returns whether a word is in the set, which must have been begun. */
+/* Returns whether a word is in the set. idxt_words_begin must have been called. */
 bool idxt_words_has(const struct idxt_words *words, const char *bytes, size_t length);
 
 /* Frees the buffers, and leaves the set as {0}. */

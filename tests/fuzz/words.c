@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     /* A longer text may have a run that is cut. */
     double resemblance = 1;
     char *folded = normalize(text, length, &normalized);
-    if (length <= IDXT_LONGEST_RUN)
+    if (length <= IDXT_MAX_RUN_UNITS)
         CHECK(idx_text_resemblance(text, length, folded, normalized, &options, &resemblance, NULL) == IDX_OK);
     CHECK(resemblance == 1);
     free(folded);

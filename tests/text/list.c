@@ -163,7 +163,7 @@ static void test_too_many_terms(void **state) {
     struct idx_text_table *table = idxt_table_new();
     struct idx_error error;
     assert_non_null(table);
-    table->most_terms = 2;
+    table->max_terms = 2;
     assert_int_equal(idxt_list_read(table, list, strlen(list), "LIST", &error), IDX_BAD_CONTENT);
     assert_string_equal(error.sentence, "LIST:4: the list has too many terms");
     idx_text_table_close(table);

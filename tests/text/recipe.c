@@ -71,8 +71,8 @@ static void test_what_is_read(void **state) {
     assert_int_equal(recipe.weighing, IDXT_WEIGHT_TFIDF);
     assert_true(recipe.has_table);
     assert_true(recipe.table_hash == 255);
-    assert_int_equal(recipe.top, 9);
-    assert_int_equal(recipe.title, 4);
+    assert_int_equal(recipe.max_features, 9);
+    assert_int_equal(recipe.title_weight, 4);
     assert_false(recipe.sorted);
     assert_null(idxt_recipe_parse(&recipe, "terms:10;order=sorted"));
     assert_int_equal(recipe.method, IDXT_TERMS);

@@ -228,7 +228,7 @@ static void test_dropping(void **state) {
     enum { TERMS = 1000, MOST = 100 };
     struct idx_text_table *table = idxt_table_new();
     assert_non_null(table);
-    table->most_terms = MOST;
+    table->max_terms = MOST;
     table->documents = TERMS;
     for (uint32_t round = 1; round <= TERMS; round++) {
         for (uint64_t term = round; term <= TERMS; term++) {
@@ -250,7 +250,7 @@ static void test_dropping(void **state) {
     idx_text_table_close(table);
     table = idxt_table_new();
     assert_non_null(table);
-    table->most_terms = MOST;
+    table->max_terms = MOST;
     for (uint64_t i = 1; i <= MOST * 10; i++) {
         assert_true(idxt_table_add(table, 0, 1));
         assert_true(idxt_table_add(table, i, 1));
