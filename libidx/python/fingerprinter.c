@@ -34,11 +34,10 @@ static struct idx_text *claim_text(struct fingerprinter_object *object) {
 /* Makes a struct idx_text that claim_text returned idle again, or closes it if IDX_MAX_THREADS, the most that a call
  * uses, are idle already. */
 static void return_text(struct fingerprinter_object *object, struct idx_text *text) {
-    if (object->idle_count < IDX_MAX_THREADS) {
+    if (object->idle_count < IDX_MAX_THREADS)
         object->idle[object->idle_count++] = text;
-    } else {
+    else
         idx_text_close(text);
-    }
 }
 
 /* Takes (recipe=None, *, table=None, bits=64). Returns a Fingerprinter, or raises if the recipe or table is refused. */
@@ -56,11 +55,9 @@ static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyOb
     object->table = Py_NewRef(table);
     object->bits = (unsigned)bits;
     object->recipe = recipe == NULL ? NULL : strdup(recipe);
-    if (recipe != NULL && object->recipe == NULL) {
-        Py_DECREF(object);
-        return PyErr_NoMemory();
-    }
-    struct idx_text *text = claim_text(object); /* which refuses a wrong recipe here, rather than at the first call */
+    bool ok = recipe == NULL || object->recipe != NULL || refuse_memory();
+    /* A text is opened here, so that a wrong recipe is refused now, and not at the first call. */
+    struct idx_text *text = ok ? claim_text(object) : NULL;
     if (text == NULL) {
         Py_DECREF(object);
         return NULL;

@@ -165,17 +165,14 @@ static PyObject *make_added_and_resembling(const struct idx_resembling_lists *li
         ((uint8_t *)truths.list[0].items)[i] = lists->offsets[i] == lists->offsets[i + 1] && sets->list[i].count > 0;
     PyObject *added = columns_end_first(&truths, ok);
     PyObject *found = columns_end_result(&columns, ok, "Resembling");
-    if (added != NULL && found != NULL) return Py_BuildValue("(NNK)", added, found, (unsigned long long)lists->unread);
-    Py_XDECREF(added);
-    Py_XDECREF(found);
-    return NULL;
+    /* If one of them is NULL, Py_BuildValue releases the other, and returns NULL. */
+    return Py_BuildValue("(NNK)", added, found, (unsigned long long)lists->unread);
 }
 
 /* Takes ((hashes, counts, ids), options), and adds those texts that resemble no other. Returns (added bool[n],
  * Resembling, how many documents were not compared because of max_candidates). */
 PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
-    struct handle *handle = &object->handle;
     struct idx_resembling_options options;
     struct idx_resembling_lists lists;
     struct sets sets;
@@ -184,9 +181,9 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
         !parse_resembling_options(tuple, &options) || !parse_sets_with_ids(texts, object->id_type, false, &sets))
         return NULL;
     struct idx_item *items = items_make_list(&sets.items);
-    if (items != NULL && handle_begin(handle) &&
-        handle_end(handle, idx_writer_add_unlike(handle->opened, items, sets.list, sets.counts.count, &options, &lists,
-                                                 &handle->call.error))) {
+    if (items != NULL && handle_begin(object) &&
+        handle_end(object, idx_writer_add_unlike(object->handle.opened, items, sets.list, sets.counts.count, &options,
+                                                 &lists, &object->handle.call.error))) {
         answer = make_added_and_resembling(&lists, &sets, object->id_type);
         idx_resembling_lists_close(&lists);
     }

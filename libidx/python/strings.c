@@ -56,11 +56,10 @@ static void append_views(struct strings *strings, const struct ArrowArray *array
     for (int64_t i = 0; i < array->length; i++, next_view += 16) {
         int32_t view[4];
         memcpy(view, next_view, sizeof view);
-        if (view[0] <= 12) {
-            append_item(strings, (const char *)next_view + 4, (size_t)view[0]);
-        } else {
-            append_item(strings, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
-        }
+        bool is_inline = view[0] <= 12;
+        const char *bytes =
+            is_inline ? (const char *)next_view + 4 : (const char *)array->buffers[2 + view[2]] + view[3];
+        append_item(strings, bytes, (size_t)view[0]);
     }
 }
 

@@ -62,15 +62,14 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 /* Takes (fingerprints, ids), and adds these documents. */
 static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
-    struct handle *handle = &object->handle;
     PyObject *fingerprints, *ids;
     struct items items;
     if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
         !parse_items(fingerprints, ids, object->id_type, false, &items))
         return NULL;
     struct idx_item *list = items_make_list(&items);
-    bool ok = list != NULL && handle_begin(handle) &&
-              handle_end(handle, idx_writer_add(handle->opened, list, items.count, &handle->call.error));
+    bool ok = list != NULL && handle_begin(object) &&
+              handle_end(object, idx_writer_add(object->handle.opened, list, items.count, &object->handle.call.error));
     items_release(&items);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
@@ -78,13 +77,12 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
 /* Takes (hashes, counts, ids), the sets of texts (resembling.h), and adds these texts. */
 static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
-    struct handle *handle = &object->handle;
     struct sets sets;
     if (!parse_sets_with_ids(arguments, object->id_type, false, &sets)) return NULL;
     struct idx_item *items = items_make_list(&sets.items);
-    bool ok = items != NULL && handle_begin(handle) &&
-              handle_end(handle, idx_writer_add_texts(handle->opened, items, sets.list, sets.counts.count,
-                                                      &handle->call.error));
+    bool ok = items != NULL && handle_begin(object) &&
+              handle_end(object, idx_writer_add_texts(object->handle.opened, items, sets.list, sets.counts.count,
+                                                      &object->handle.call.error));
     sets_release(&sets);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
@@ -94,12 +92,11 @@ static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
 /* Removes the documents that the items name: by fingerprint and ID, or by either alone, as `key` says. Releases the
  * items in any case. Returns (how many documents were removed, how many items named none). */
 static PyObject *remove_and_release_items(struct writer_object *object, struct items *items, enum idx_removal_key key) {
-    struct handle *handle = &object->handle;
     struct idx_removal removal;
     struct idx_item *list = items_make_list(items);
-    bool ok =
-        list != NULL && handle_begin(handle) &&
-        handle_end(handle, idx_writer_remove(handle->opened, key, list, items->count, &removal, &handle->call.error));
+    bool ok = list != NULL && handle_begin(object) &&
+              handle_end(object, idx_writer_remove(object->handle.opened, key, list, items->count, &removal,
+                                                   &object->handle.call.error));
     items_release(items);
     if (!ok) return NULL;
     return Py_BuildValue("(KK)", (unsigned long long)removal.documents, (unsigned long long)removal.missing);

@@ -12,10 +12,8 @@ static PyObject *make_added_and_matches(struct idx_match_lists *lists, size_t co
     move_lists_to_columns(&columns, lists, count, ANSWER_MATCHES);
     PyObject *added = columns_end_first(&added_column, ok);
     PyObject *matches = columns_end_result(&columns, ok, "Matches");
-    if (added != NULL && matches != NULL) return Py_BuildValue("(NN)", added, matches);
-    Py_XDECREF(added);
-    Py_XDECREF(matches);
-    return NULL;
+    /* If one of them is NULL, Py_BuildValue releases the other, and returns NULL. */
+    return Py_BuildValue("(NN)", added, matches);
 }
 
 /* Takes (fingerprints, ids, k, limit), where -1 stands for the default of the last two. Adds those documents that have
@@ -23,7 +21,6 @@ static PyObject *make_added_and_matches(struct idx_match_lists *lists, size_t co
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct writer_object *object = (struct writer_object *)self;
-    struct handle *handle = &object->handle;
     PyObject *fingerprints, *ids;
     struct idx_match_lists lists;
     struct items items;
@@ -36,9 +33,9 @@ PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     if (limit >= 0) options.max_matches = (uint64_t)limit;
     if (k >= 0) options.distance = (unsigned)k;
     struct idx_item *list = items_make_list(&items);
-    bool ok = list != NULL && handle_begin(handle) &&
-              handle_end(handle, idx_writer_check_and_add(handle->opened, list, items.count, &options, &lists,
-                                                          &handle->call.error));
+    bool ok = list != NULL && handle_begin(object) &&
+              handle_end(object, idx_writer_check_and_add(object->handle.opened, list, items.count, &options, &lists,
+                                                          &object->handle.call.error));
     PyObject *answer = ok ? make_added_and_matches(&lists, items.count) : NULL;
     items_release(&items);
     return answer;

@@ -277,7 +277,7 @@ static void append_segment_simhashes(struct idx_text *text, struct idxt_result *
         if (end == begin) continue;
         struct idx_simhash sums;
         idx_simhash_init(&sums);
-        result->counts.weight += idxt_features_add_range_to_simhash(features, begin, end, &sums);
+        result->counts.weight += idxt_features_add_range(features, begin, end, &sums);
         append_fingerprint(result, make_fingerprint(text, &sums, result->bits));
         begin = end;
     }

@@ -147,8 +147,7 @@ static bool count_shingle_of_word(struct idxt_features *features, struct idxt_sp
 
 /* Counts a word as a feature of its own, or the shingle that it ends, as the recipe says. *recent_needed is that of
  * count_shingle_of_word. Returns false if memory runs out. */
-static inline bool count_word_or_shingle(struct idxt_features *features, struct idxt_span word,
-                                         uint32_t *recent_needed) {
+static inline bool count_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
     bool is_single = idxt_recipe_has_single_words(&features->recipe);
     return is_single ? count_single_word(features, word) : count_shingle_of_word(features, word, recent_needed);
 }
@@ -160,7 +159,7 @@ static UErrorCode count_piece_by_segmenter(struct idxt_features *features, const
     if (U_FAILURE(code)) return code;
     struct idxt_span word;
     while (idxt_segmenter_next(&features->segmenter, &word)) {
-        if (!count_word_or_shingle(features, word, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
+        if (!count_word(features, word, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
 }
@@ -186,8 +185,7 @@ static UErrorCode count_piece_by_spaces(struct idxt_features *features, const ch
         if (i < unit_count && !idxt_is_space(units[i])) continue;
         struct idxt_span run = {.units = units + run_begin, .length = i - run_begin};
         run_begin = i + 1;
-        if (has_letter_or_digit(run) && !count_word_or_shingle(features, run, recent_needed))
-            return U_MEMORY_ALLOCATION_ERROR;
+        if (has_letter_or_digit(run) && !count_word(features, run, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
 }
@@ -271,8 +269,7 @@ void idxt_features_add_weights(struct idxt_features *features, int64_t factor) {
     }
 }
 
-int64_t idxt_features_add_range_to_simhash(struct idxt_features *features, size_t start, size_t end,
-                                           struct idx_simhash *simhash) {
+int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
     struct idxt_word *words = features->words.words;
     int64_t sum = 0;
     for (size_t i = start; i < end; i++) words[features->sequence[i]].count++;

@@ -45,7 +45,7 @@ static bool may_change(UChar unit) {
 }
 
 /* The high byte of a unit rules most units out, so that hardly any text takes longer for this. */
-bool idxt_must_unify_forms(const UChar *units, size_t count) {
+bool idxt_must_unify(const UChar *units, size_t count) {
     static const bool may_change_with_high_byte[256] = {
         [0x03] = true, [0x06] = true, [0x0d] = true, [0x1f] = true, [0xfc] = true, [0xfe] = true};
     for (size_t i = 0; i < count; i++) {

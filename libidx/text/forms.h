@@ -22,7 +22,7 @@ static inline bool idxt_begins_with_tatweel(UChar32 c) {
 static inline bool idxt_continues_run(UChar32 c) { return c == 0x345 || idxt_begins_with_tatweel(c); }
 
 /* Returns whether `count` units have a character that idxt_unify_forms may change. */
-bool idxt_must_unify_forms(const UChar *units, size_t count);
+bool idxt_must_unify(const UChar *units, size_t count);
 
 /* The most units that one call of idxt_unify_forms accepts. */
 enum { IDXT_MAX_UNITS_TO_UNIFY = 2048 };

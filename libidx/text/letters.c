@@ -49,7 +49,7 @@ static bool fold_into_run(struct idxt_run *run, const UChar *units, size_t count
     if (run->normalizer == NULL) run->normalizer = unorm2_getNFKCCasefoldInstance(&run->code);
     if (U_FAILURE(run->code)) return false;
     UChar unified[(IDXT_MAX_RUN_UNITS + 2) * IDXT_UNIFIED_PER_UNIT];
-    if (idxt_must_unify_forms(units, count)) {
+    if (idxt_must_unify(units, count)) {
         count = idxt_unify_forms(units, count, unified, &run->code);
         units = unified;
     }

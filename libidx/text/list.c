@@ -48,10 +48,9 @@ static size_t count_digits_from(struct slice slice, size_t begin) {
 
 /* Returns whether a slice is one or more digits, or digits, a point, and any further digits. */
 static bool is_number(struct slice slice) {
-    size_t whole_length = count_digits_from(slice, 0), fraction_begin = whole_length + 1;
-    if (whole_length == 0 || whole_length == slice.length) return whole_length > 0;
-    return slice.bytes[whole_length] == '.' &&
-           fraction_begin + count_digits_from(slice, fraction_begin) == slice.length;
+    size_t point = count_digits_from(slice, 0); /* where the point is, if there is one */
+    if (point == 0 || point == slice.length) return point > 0;
+    return slice.bytes[point] == '.' && point + 1 + count_digits_from(slice, point + 1) == slice.length;
 }
 
 /* Reads a number of digits alone, from 1 to `max`. Returns false if the slice is anything else; then *count is
@@ -75,8 +74,7 @@ static bool read_idf(struct slice number, uint32_t *idf) {
         whole = whole * 10 + (uint64_t)(number.bytes[i] - '0');
         if (whole > IDXT_MAX_IDF >> 16) return false;
     }
-    i++; /* the point */
-    for (; i < number.length && fraction_units < FRACTION_UNITS; i++) {
+    for (i++; i < number.length && fraction_units < FRACTION_UNITS; i++) { /* after the point */
         fraction = fraction * 10 + (uint64_t)(number.bytes[i] - '0');
         fraction_units *= 10;
     }
@@ -122,8 +120,7 @@ static enum idx_status normalize_and_add_term(struct list *list, struct slice te
  * `documents` is as in struct idxt_term. */
 static enum idx_status add_term_of_both_versions(struct list *list, struct slice term, uint32_t documents) {
     enum idx_status status = normalize_and_add_term(list, term, 1, documents);
-    if (status != IDX_OK || !idxt_must_unify_forms(list->segmenter.source, list->segmenter.source_length))
-        return status;
+    if (status != IDX_OK || !idxt_must_unify(list->segmenter.source, list->segmenter.source_length)) return status;
     return normalize_and_add_term(list, term, 2, documents);
 }
 

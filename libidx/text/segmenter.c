@@ -153,15 +153,14 @@ static size_t find_chunk_length(const struct idxt_segmenter *segmenter, const UC
     return length;
 }
 
-_Static_assert(CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1 <= IDXT_MAX_UNITS_TO_UNIFY,
-               "the forms of a chunk are unified at once");
+_Static_assert(CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1 <= IDXT_MAX_UNITS_TO_UNIFY, "a chunk is unified at once");
 
 /* Normalises a chunk of `count` units, at most CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1, into `folded`, which has room for
  * `capacity` units. Returns how many units it wrote. If ICU fails, sets *code, and the result is undefined. */
 static size_t fold_chunk(const struct idxt_segmenter *segmenter, const UChar *units, size_t count, UChar *folded,
                          size_t capacity, UErrorCode *code) {
     UChar unified[(CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1) * IDXT_UNIFIED_PER_UNIT];
-    if (segmenter->cut.unifies_forms && idxt_must_unify_forms(units, count)) {
+    if (segmenter->cut.unifies_forms && idxt_must_unify(units, count)) {
         count = idxt_unify_forms(units, count, unified, code);
         units = unified;
     }
@@ -176,10 +175,9 @@ static UErrorCode append_normalized(struct idxt_segmenter *segmenter) {
     size_t left_length = segmenter->source_length, count = segmenter->unit_length;
     do {
         size_t chunk_length = find_chunk_length(segmenter, source, left_length);
-        size_t capacity = chunk_length * IDXT_NORMALIZED_PER_UNIT;
-        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, count + capacity))
-            return U_MEMORY_ALLOCATION_ERROR;
-        count += fold_chunk(segmenter, source, chunk_length, segmenter->units + count, capacity, &code);
+        size_t needed = chunk_length * IDXT_NORMALIZED_PER_UNIT;
+        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, count + needed)) return U_MEMORY_ALLOCATION_ERROR;
+        count += fold_chunk(segmenter, source, chunk_length, segmenter->units + count, needed, &code);
         if (U_FAILURE(code)) return code;
         if (count > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
         source += chunk_length;
@@ -457,7 +455,7 @@ static inline void remove_edge(struct idxt_segmenter *segmenter) { segmenter->ed
 
 /* Sets *word to the next word of ASCII, which is between two edges, if it is before the next stretch. Returns false if
  * there is none. */
-static inline bool read_next_ascii_word(struct idxt_segmenter *segmenter, struct idxt_span *word) {
+static inline bool read_ascii_word(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     if (!go_to_edge_block(segmenter)) return false;
     size_t begin = find_edge_offset(segmenter);
     if (segmenter->next_stretch < segmenter->stretch_count &&
@@ -481,7 +479,7 @@ static void skip_stretch(struct idxt_segmenter *segmenter) {
 
 /* Sets *word to the next word that begins before unit `end`, the end of a stretch: the next one that ICU cut, or the
  * next gram if that comes first. Returns false if there is none. */
-static bool read_next_stretch_word(struct idxt_segmenter *segmenter, size_t end, struct idxt_span *word) {
+static bool read_stretch_word(struct idxt_segmenter *segmenter, size_t end, struct idxt_span *word) {
     const struct idxt_gram gram = segmenter->gram;
     const UChar *units = segmenter->units;
     if (gram.begin < segmenter->word_begin && gram.begin < end) {
@@ -499,10 +497,9 @@ static bool read_next_stretch_word(struct idxt_segmenter *segmenter, size_t end,
 
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     for (;;) {
-        if (read_next_ascii_word(segmenter, word)) return true;
+        if (read_ascii_word(segmenter, word)) return true;
         if (segmenter->next_stretch == segmenter->stretch_count) return false;
-        if (read_next_stretch_word(segmenter, segmenter->stretches[segmenter->next_stretch].unit_end, word))
-            return true;
+        if (read_stretch_word(segmenter, segmenter->stretches[segmenter->next_stretch].unit_end, word)) return true;
         skip_stretch(segmenter);
     }
 }

@@ -12,9 +12,8 @@
 /* If the recipe weighs by a table, checks that `table`, which may be NULL, suits it, sets features->table, and makes
  * the recipe name `table_hash`, the hash of the table. `string` is the recipe as it was written, for messages. Errors:
  * IDX_BAD_RECIPE. */
-static enum idx_status check_and_attach_table(struct idxt_features *features, const char *string,
-                                              const struct idx_text_table *table, uint64_t table_hash,
-                                              struct idx_error *error) {
+static enum idx_status attach_table(struct idxt_features *features, const char *string,
+                                    const struct idx_text_table *table, uint64_t table_hash, struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
     if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     struct idxt_recipe features_recipe = idxt_recipe_of_features(recipe);
@@ -64,7 +63,7 @@ static enum idx_status open_recipe(struct idx_text *text, const char *recipe, co
     if (fault != NULL)
         return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES,
                          recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
-    enum idx_status status = check_and_attach_table(&text->features, recipe, table, table_hash, error);
+    enum idx_status status = attach_table(&text->features, recipe, table, table_hash, error);
     if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);
     if (idxt_recipe_asks_dictionaries(&text->features.recipe)) {
