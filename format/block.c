@@ -54,7 +54,7 @@ void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_for
     encoder->previous_key = 0;
     for (unsigned length = 0; length <= IDXF_MAX_BITS; length++) {
         struct idxf_class class = classes[idxf_get_class_number(length, near_bits, class_count)];
-        bool has_code = length <= idxf_get_longest_tail(form->bits);
+        bool has_code = length <= idxf_get_max_tail_bits(form->bits);
         encoder->class_of[length] = class;
         encoder->costs[length] = has_code ? class.length * CODE_COST + class.length + class.tail : NO_CODE;
     }
@@ -109,7 +109,7 @@ static bool needs_whole_anchor(const struct idxf_encoder *encoder, uint64_t key)
 
 /* Returns how many bits of the block precede its differences: those of the anchor and of the list of chains. */
 static size_t get_header_bits(const struct idxf_encoder *encoder, const struct choice *choice) {
-    unsigned chains = idxf_get_most_chains(encoder->form.block_size);
+    unsigned chains = idxf_get_max_chains(encoder->form.block_size);
     size_t anchor = 1 + (choice->whole ? encoder->form.bits : encoder->form.anchor_bits);
     if (chains == 1) return anchor;
     return anchor + OFFSET_WIDTH_BITS +
@@ -122,7 +122,7 @@ static bool choose_chains_for_count(const struct idxf_encoder *encoder, size_t c
     *choice = (struct choice){
         .count = count,
         .whole = needs_whole_anchor(encoder, numbers[count - 1]),
-        .chains = count < LEAST_CHAINED ? 1 : idxf_get_most_chains(encoder->form.block_size),
+        .chains = count < LEAST_CHAINED ? 1 : idxf_get_max_chains(encoder->form.block_size),
         .offset_bits = 0,
     };
     size_t bits = encoder->totals[count - 1];
@@ -168,7 +168,7 @@ static void write_several_chains(const struct idxf_encoder *encoder, const uint6
                                  const struct choice *choice, uint8_t *block) {
     size_t size = encoder->form.block_size, begin = get_header_bits(encoder, choice);
     unsigned position_bits = get_position_bits(encoder->form.block_size), offset_bits = choice->offset_bits;
-    size_t entry_bit = begin - (idxf_get_most_chains(encoder->form.block_size) - 1) * (offset_bits + position_bits);
+    size_t entry_bit = begin - (idxf_get_max_chains(encoder->form.block_size) - 1) * (offset_bits + position_bits);
     uint64_t key = encoder->numbers[choice->count - 1];
     write_bits(block, size, entry_bit - OFFSET_WIDTH_BITS, offset_bits, OFFSET_WIDTH_BITS);
     for (unsigned i = choice->chains; i-- > 0; entry_bit += offset_bits + position_bits) {
@@ -263,7 +263,7 @@ IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerpr
     size_t size = encoder->form.block_size;
     struct choice choice;
     memset(block, 0, size);
-    if (idxf_get_most_chains(encoder->form.block_size) > 1) {
+    if (idxf_get_max_chains(encoder->form.block_size) > 1) {
         choose_several_chains(encoder, fingerprints, count, &choice);
         write_several_chains(encoder, fingerprints, &choice, block);
     } else {
@@ -304,7 +304,7 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
                                      .bits = form->bits,
                                      .anchor_bits = form->anchor_bits,
                                      .block_size = form->block_size,
-                                     .chains = idxf_get_most_chains(form->block_size),
+                                     .chains = idxf_get_max_chains(form->block_size),
                                      .is_small = is_small(form),
                                      .position_bits = get_position_bits(form->block_size)};
     for (unsigned i = 0; i < class_count; i++) {

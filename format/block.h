@@ -15,7 +15,7 @@
 /* Fingerprints are permuted and left-aligned here, unless a comment says that they are numbers of `bits` bits. */
 
 /* Returns how many chains a block of this size in bytes has at most. */
-static inline unsigned idxf_get_most_chains(uint32_t block_size) {
+static inline unsigned idxf_get_max_chains(uint32_t block_size) {
     return block_size < 1024 ? 1 : block_size < 4096 ? 2 : IDXF_MAX_CHAINS;
 }
 
@@ -121,19 +121,21 @@ bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint
 /* How many chains are decoded side by side, and how many words their fingerprints need at most. A faulty block may have
  * one fingerprint more, and some words after the last one may be overwritten. */
 #define IDXF_LANES 8
-#define IDXF_DECODED_ROOM (IDXF_LANES * (IDXF_MAX_BLOCK_FINGERPRINTS + 1) + IDXF_LANES)
+#define IDXF_MAX_DECODED_WORDS (IDXF_LANES * (IDXF_MAX_BLOCK_FINGERPRINTS + 1) + IDXF_LANES)
 
 /* Returns how many blocks have no more chains than are decoded side by side. */
-static inline unsigned idxf_blocks_at_once(const struct idxf_decoder *decoder) { return IDXF_LANES / decoder->chains; }
+static inline unsigned idxf_get_blocks_at_once(const struct idxf_decoder *decoder) {
+    return IDXF_LANES / decoder->chains;
+}
 
 /* Returns how many words idxf_blocks_decode needs for the fingerprints of as many blocks. The smallest blocks have at
  * most a key, and a difference for each bit of their codes. */
-static inline size_t idxf_get_decoded_room(const struct idxf_decoder *decoder) {
-    return decoder->is_small ? IDXF_LANES * (IDXF_MAX_CODES_BITS + 3) : IDXF_DECODED_ROOM;
+static inline size_t idxf_get_decoded_capacity(const struct idxf_decoder *decoder) {
+    return decoder->is_small ? IDXF_LANES * (IDXF_MAX_CODES_BITS + 3) : IDXF_MAX_DECODED_WORDS;
 }
 
-/* Decodes `count` consecutive blocks, up to idxf_blocks_at_once, into `fingerprints`, which has room for
- * idxf_get_decoded_room words. `*bounds` are the bounds of the first block, and become those of the block after the
+/* Decodes `count` consecutive blocks, up to idxf_get_blocks_at_once, into `fingerprints`, which has room for
+ * idxf_get_decoded_capacity words. `*bounds` are the bounds of the first block, and become those of the block after the
  * last. Returns the number of fingerprints, which ascend. If block number *faulty, from 0, is faulty, *fault says why,
  * and only the blocks before it are decoded. */
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,

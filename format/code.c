@@ -82,7 +82,7 @@ static unsigned count_classes(const struct idxf_code *code) {
 /* Returns how many bits the tails of a class have, as struct idxf_code says. Classes are numbered from 0. */
 static unsigned get_tail_bits(unsigned class_number, unsigned class_count, unsigned near_bits, unsigned bits) {
     if (class_number == 0) return near_bits;
-    return class_number + 1 == class_count ? idxf_get_longest_tail(bits) : near_bits + class_number - 1;
+    return class_number + 1 == class_count ? idxf_get_max_tail_bits(bits) : near_bits + class_number - 1;
 }
 
 /* Sets *code to one with class 0 for differences of up to `near_bits` bits, a class for each number of bits from there
@@ -92,7 +92,7 @@ static uint64_t make_code(struct idxf_code *code, const struct idxf_difference_c
                           unsigned last_own_length, unsigned bits) {
     unsigned class_count = last_own_length - near_bits + 2;
     uint64_t weights[IDXF_CLASSES] = {0}, total_bits = 0;
-    for (unsigned length = 1; length <= idxf_get_longest_tail(bits); length++)
+    for (unsigned length = 1; length <= idxf_get_max_tail_bits(bits); length++)
         weights[idxf_get_class_number(length, near_bits, class_count)] += counts->of[length];
     for (unsigned i = 0; i < class_count; i++) {
         if (weights[i] == 0) weights[i] = 1; /* so that each has a code */
@@ -105,7 +105,7 @@ static uint64_t make_code(struct idxf_code *code, const struct idxf_difference_c
 }
 
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits) {
-    unsigned min_length = 1, max_length = idxf_get_longest_tail(bits);
+    unsigned min_length = 1, max_length = idxf_get_max_tail_bits(bits);
     uint64_t least_bits = UINT64_MAX;
     while (max_length > 1 && counts->of[max_length] == 0) max_length--;
     while (min_length < max_length && counts->of[min_length] == 0) min_length++;
@@ -126,7 +126,7 @@ struct idxf_code_cost idxf_code_compute_cost(const struct idxf_code *code, const
                                              unsigned bits) {
     struct idxf_code_cost cost = {0, 0};
     unsigned class_count = count_classes(code);
-    for (unsigned length = 1; length <= idxf_get_longest_tail(bits); length++) {
+    for (unsigned length = 1; length <= idxf_get_max_tail_bits(bits); length++) {
         unsigned class_number = idxf_get_class_number(length, code->near_bits, class_count);
         cost.codes += counts->of[length] * code->lengths[class_number];
         cost.tails += counts->of[length] * get_tail_bits(class_number, class_count, code->near_bits, bits);
@@ -147,7 +147,7 @@ void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t prev
 
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits) {
     unsigned class_count = count_classes(code), kraft_sum = 0;
-    if (class_count < 2 || code->near_bits + class_count - 2 > idxf_get_longest_tail(bits)) return IDXF_FAULT_CODE;
+    if (class_count < 2 || code->near_bits + class_count - 2 > idxf_get_max_tail_bits(bits)) return IDXF_FAULT_CODE;
     for (unsigned i = 0; i < IDXF_CLASSES; i++) {
         unsigned length = code->lengths[i];
         if (length > (i < class_count ? IDXF_MAX_CODE_LENGTH : 0)) return IDXF_FAULT_CODE;

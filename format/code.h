@@ -43,7 +43,7 @@ struct idxf_code_cost idxf_code_compute_cost(const struct idxf_code *code, const
                                              unsigned bits);
 
 /* Returns IDXF_OK if this is a valid code for fingerprints of `bits` bits, else IDXF_FAULT_CODE. A valid code has two
- * classes or more, no class but the last one for differences above idxf_get_longest_tail(bits) bits, and lengths
+ * classes or more, no class but the last one for differences above idxf_get_max_tail_bits(bits) bits, and lengths
  * that make a complete prefix code. */
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits);
 
@@ -65,7 +65,7 @@ static inline unsigned idxf_get_class_number(unsigned length, unsigned near_bits
 }
 
 /* Returns the most bits that a tail has, where fingerprints have `bits` bits. Differences of more bits have no code. */
-static inline unsigned idxf_get_longest_tail(unsigned bits) {
+static inline unsigned idxf_get_max_tail_bits(unsigned bits) {
     return bits < IDXF_MAX_TAIL_BITS ? bits : IDXF_MAX_TAIL_BITS;
 }
 

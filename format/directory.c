@@ -49,8 +49,8 @@ void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t byt
     begin_line(writer, writer->line + 1, writer->first + writer->count);
 }
 
-void idxf_list_put_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
-                       uint8_t *bytes) {
+void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
+                         uint8_t *bytes) {
     uint64_t first_bit = list->at * 8 + number * list->width, bits = idxf_get_leading(part, list->width);
     for (unsigned done = 0; done < list->width;) {
         uint64_t byte = (first_bit + done) / 8;

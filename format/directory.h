@@ -74,8 +74,8 @@ static inline uint64_t idxf_list_count_bytes(const struct idxf_list *list) {
 /* Writes the leading bits of `part`, the fraction of key number `number`, from 0, of a list. `bytes` is a window: it
  * has the bytes from `begin` to before `end` of all lists, and must be 0 where no key is written yet. Bits of the key
  * that lie outside the window are skipped. */
-void idxf_list_put_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
-                       uint8_t *bytes);
+void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
+                         uint8_t *bytes);
 
 /* ---- Reading ---- */
 

@@ -74,13 +74,13 @@ static size_t write_own_and_piece(uint8_t *bytes, const uint8_t *own, size_t own
     return length < LONG_PIECE ? size : size + idxf_write_varint(bytes + size, length - LONG_PIECE);
 }
 
-void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
+void idxf_ids_write_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
     bytes[0] = (uint8_t)(count & 255);
     bytes[1] = (uint8_t)(count >> 8);
 }
 
-size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
-                       const uint8_t *id, size_t length, uint8_t *bytes) {
+size_t idxf_ids_encode_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
+                          const uint8_t *id, size_t length, uint8_t *bytes) {
     size_t place = 0, shared = count_shared_bytes(previous, previous_length, id, length);
     if (find_piece(pieces, id, length, &place) > shared) shared = 0; /* a longer piece replaces these bytes */
     size_t size = idxf_write_varint(bytes, shared), own_begin = shared;
@@ -95,7 +95,7 @@ size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *previous
     return size + write_own_and_piece(bytes + size, id + own_begin, length - own_begin, 0, 0);
 }
 
-size_t idxf_ids_put_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]) {
+size_t idxf_ids_write_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]) {
     size_t size = idxf_write_varint(bytes, 0);
     return size + write_token(bytes + size, length, 0);
 }

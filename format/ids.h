@@ -15,7 +15,7 @@
 /* Returns how many bytes of a group an ID of `length` bytes takes at most: its own bytes, fewer than 12 for two numbers
  * and a token, and length / 64 more. A piece may take more bytes than it stands for, but only behind 64 or
  * more own ones. */
-static inline size_t idxf_ids_get_most_bytes(size_t length) { return length + length / 64 + 12; }
+static inline size_t idxf_ids_get_max_bytes(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */
 
@@ -32,17 +32,17 @@ struct idxf_pieces {
 void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, size_t size);
 
 /* Writes the header of a group of `count` IDs (1 to IDXF_MAX_IDS). */
-void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
+void idxf_ids_write_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
 
 /* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes that follows the ID `previous` (empty for the first ID of its
- * group). Writes up to idxf_ids_get_most_bytes bytes, and returns how many. */
-size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
-                       const uint8_t *id, size_t length, uint8_t *bytes);
+ * group). Writes up to idxf_ids_get_max_bytes bytes, and returns how many. */
+size_t idxf_ids_encode_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
+                          const uint8_t *id, size_t length, uint8_t *bytes);
 
 /* Writes the bytes that precede an ID of any `length` that is the first of its group and is stored without pieces of
  * the dictionary. The caller writes the ID itself behind them. Returns how many bytes it wrote. */
 #define IDXF_PLAIN_BYTES 7
-size_t idxf_ids_put_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
+size_t idxf_ids_write_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
 
 /* ---- Decoding ---- */
 
@@ -60,11 +60,11 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
                               size_t dictionary_size);
 
 /* Returns how many bytes the buffer of an ID needs that idxf_ids_next decodes from a group of `size` bytes. */
-static inline size_t idxf_ids_get_room(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
+static inline size_t idxf_ids_get_buffer_bytes(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
 
-/* Decodes the next ID, which there must be, into `id` of idxf_ids_get_room bytes, and sets ids->length. Between calls
- * `id` must keep the previous ID. Returns IDXF_FAULT_OVERRUN for a malformed ID, and IDXF_FAULT_SIZE if bytes are left
- * behind the last ID. */
+/* Decodes the next ID, which there must be, into `id` of idxf_ids_get_buffer_bytes bytes, and sets ids->length. Between
+ * calls `id` must keep the previous ID. Returns IDXF_FAULT_OVERRUN for a malformed ID, and IDXF_FAULT_SIZE if bytes are
+ * left behind the last ID. */
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id);
 
 #endif

@@ -31,7 +31,7 @@ static inline uint64_t idxi_min(uint64_t a, uint64_t b) { return a < b ? a : b; 
 /* ---- Combinations ---- */
 
 /* Returns the binomial coefficient C(n, r): in how many ways r of n things can be chosen; 0 where r is more than n. */
-static inline double idxi_count_choices(unsigned n, unsigned r) {
+static inline double idxi_count_combinations(unsigned n, unsigned r) {
     double product = 1;
     for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);
     return r > n ? 0 : product;
@@ -41,7 +41,7 @@ static inline double idxi_count_choices(unsigned n, unsigned r) {
  * radius. */
 static inline double idxi_count_patterns(unsigned bits, unsigned radius) {
     double sum = 0;
-    for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_count_choices(bits, i);
+    for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_count_combinations(bits, i);
     return sum;
 }
 

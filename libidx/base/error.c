@@ -173,13 +173,13 @@ enum idx_status idxi_copy_options(void *options, const void *caller_options, str
     return IDX_OK;
 }
 
-enum idx_status idxi_check_id(size_t length, struct idx_error *error) {
+enum idx_status idxi_check_id_length(size_t length, struct idx_error *error) {
     if (length <= IDX_MAX_ID_BYTES) return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "an ID of %zu bytes is too long: the maximum is %d", length,
                      IDX_MAX_ID_BYTES);
 }
 
-bool idxi_item_fits(const struct idx_item *item, enum idx_id_type type) {
+bool idxi_item_fits_id_type(const struct idx_item *item, enum idx_id_type type) {
     return type == IDX_ID_TEXT ? item->id != NULL || item->number == 0 : item->id == NULL;
 }
 

@@ -58,11 +58,11 @@ enum idx_status idxi_get_fault_status(enum idxf_fault fault);
 enum idx_status idxi_copy_options(void *options, const void *caller_options, struct idx_error *error);
 
 /* Checks that the `length` of an ID, in bytes, is up to IDX_MAX_ID_BYTES. */
-enum idx_status idxi_check_id(size_t length, struct idx_error *error);
+enum idx_status idxi_check_id_length(size_t length, struct idx_error *error);
 
 /* Returns whether an item can belong to an index with IDs of a type. Text IDs are item->id, with item->number 0 where
  * it is NULL; for the other types item->id must be NULL. */
-bool idxi_item_fits(const struct idx_item *item, enum idx_id_type type);
+bool idxi_item_fits_id_type(const struct idx_item *item, enum idx_id_type type);
 
 /* Checks that a number of threads is from 1 to IDX_MAX_THREADS. */
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);

@@ -62,7 +62,7 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries
  * all queries. */
 static double get_chunks_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t chunk) {
     if (chunk == 0) return 0;
-    double time = idxi_get_cut_time(idxi_compare_widest(), distance, bits, (double)queries, (double)chunk);
+    double time = idxi_get_cut_time(idxi_get_widest_compare_way(), distance, bits, (double)queries, (double)chunk);
     return time * (double)fingerprints / (double)chunk;
 }
 
@@ -126,7 +126,7 @@ static double get_pairs_time(const struct idxi_compare_way *way, unsigned distan
 }
 
 double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
-    return get_pairs_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
+    return get_pairs_time(idxi_get_widest_compare_way(), distance, bits, (double)a, (double)b);
 }
 
 /* Returns the nanoseconds of comparing a fingerprint with its group of `group` fingerprints, which may differ in `bits`

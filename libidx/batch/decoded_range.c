@@ -56,7 +56,8 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
     idxi_blocks_begin(&blocks, table, begin);
     idxi_table_request_pages(table, begin->block, end);
     while (last < high) {
-        IDXI_GROW(range->items, range->capacity, range->count + idxf_get_decoded_room(table->decoder) + PADDING, error);
+        IDXI_GROW(range->items, range->capacity, range->count + idxf_get_decoded_capacity(table->decoder) + PADDING,
+                  error);
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));
         if (count == 0) break;
         last = range->items[range->count + count - 1];

@@ -36,7 +36,8 @@ static unsigned get_distance(const struct idxi_results *results, size_t query, u
  * entries are written to a file first. */
 static enum idx_status add_to_sorter(struct idxi_results *results, const struct idxi_match_buffer *buffer,
                                      struct idx_error *error) {
-    if (idxi_sorter_get_room(&results->sorter) < buffer->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
+    if (idxi_sorter_get_free_entries(&results->sorter) < buffer->count)
+        IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
     for (size_t i = 0; i < buffer->count; i++) {
         size_t query = buffer->queries[i];
         uint64_t fingerprint = buffer->fingerprints[i];

@@ -166,7 +166,7 @@ static enum idx_status fill_buckets(void *context, size_t number, struct idx_err
     folded->folds = calloc(queries->count + IDXI_FOLD_PADDING, sizeof *folded->folds);
     if (folded->buckets.fingerprints == NULL || folded->buckets.starts == NULL || folded->folds == NULL)
         return idxi_fail_memory(error);
-    struct idxi_sorting sorting = {.way = idxi_compare_widest(),
+    struct idxi_sorting sorting = {.way = idxi_get_widest_compare_way(),
                                    .from = queries->values,
                                    .count = queries->count,
                                    .mask = folded->mask,

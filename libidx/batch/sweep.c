@@ -39,7 +39,7 @@ struct worker {
     struct idxi_match_buffer buffer;
     struct idx_error *error;
     struct idxi_search search;
-    struct idxi_search_room room; /* for the probes of `search` */
+    struct idxi_probe_buffer room; /* for the probes of `search` */
     struct idxi_decoded_range range;
     unsigned range_bits; /* how many first bits the values of the current range share */
 };
@@ -212,7 +212,7 @@ static enum idx_status sweep_remaining_ranges(struct worker *worker) {
         size_t ranges = (size_t)1 << queries->range_bits;
         idxi_search_init(&worker->search, sweep->index, sweep->distance, sweep->queries, add_match, worker,
                          worker->error);
-        idxi_search_set_room(&worker->search, &worker->room);
+        idxi_search_set_probe_buffer(&worker->search, &worker->room);
         worker->search.segment = queries->segment;
         for (; range < ranges && !sweep->failed; range = atomic_fetch_add(&sweep->next, 1) - queries->first_range) {
             IDXI_TRY(answer_range(worker, queries->range_bits == 0 ? 0 : (uint64_t)range << (64 - queries->range_bits),

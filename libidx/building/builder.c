@@ -167,10 +167,10 @@ static enum idx_status check_usable(const struct idx_builder *builder, struct id
 static enum idx_status check_item_id(const struct idx_builder *builder, const struct idx_item *item,
                                      struct idx_error *error) {
     bool is_text = builder->options.id_type == IDX_ID_TEXT;
-    if (!idxi_item_fits(item, builder->options.id_type))
+    if (!idxi_item_fits_id_type(item, builder->options.id_type))
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          is_text ? "this builder needs text IDs" : "this builder does not accept text IDs");
-    return is_text ? idxi_check_id(item->id_length, error) : IDX_OK;
+    return is_text ? idxi_check_id_length(item->id_length, error) : IDX_OK;
 }
 
 /* Checks a document before anything is changed, so that after such an error the builder can still be used. */
@@ -201,8 +201,9 @@ static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sor
 static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP_ITEMS : 0, error));
-    if (idxi_sorter_get_room(&builder->sorter) < STEP_ITEMS) IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
-    if (builder->options.by_id && idxi_sorter_get_room(&builder->by_id) < STEP_ITEMS)
+    if (idxi_sorter_get_free_entries(&builder->sorter) < STEP_ITEMS)
+        IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
+    if (builder->options.by_id && idxi_sorter_get_free_entries(&builder->by_id) < STEP_ITEMS)
         IDXI_TRY(spill_sorter(builder, &builder->by_id, error));
     return IDX_OK;
 }

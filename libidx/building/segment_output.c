@@ -29,7 +29,7 @@ static enum idx_status open_folders(struct idxi_output *output, const char *path
     IDXI_TRY(open_folder(temporary, &output->temporary_folder, error));
     output->segment.number = number;
     IDXI_TRY(idxi_make_uuid(output->segment.uuid, error));
-    idxi_put_segment_name(number, name);
+    idxi_format_segment_name(number, name);
     output->segment_path = idxi_join_path(path, name);
     if (output->segment_path == NULL) return idxi_fail_memory(error);
     if (mkdir(output->segment_path, 0777) != 0) return idxi_fail_system(error, errno, output->segment_path, "create");
@@ -122,7 +122,7 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
                                         struct idx_error *error) {
     const struct idx_table *table = &form->scheme->tables[number];
     char name[IDXI_NAME_BYTES];
-    idxi_put_table_name(number, name);
+    idxi_format_table_name(number, name);
     char *path = idxi_join_path(output->segment_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     struct idxi_table_job job = {

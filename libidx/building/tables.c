@@ -55,12 +55,12 @@ static enum idx_status add_permuted(const struct making *making, size_t number, 
     size_t count;
     idxf_permutation_init(&permutation, making->form->scheme->tables[number].mask, making->form->scheme->bits);
     for (;;) {
-        size_t max_count = (size_t)idxi_min(idxi_sorter_get_room(sorter), IDXI_STREAM_ENTRIES);
+        size_t max_count = (size_t)idxi_min(idxi_sorter_get_free_entries(sorter), IDXI_STREAM_ENTRIES);
         IDXI_TRY(source->read(source, fingerprints, NULL, max_count, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) idxi_sorter_add(sorter, idxf_permute(&permutation, fingerprints[i]), 0);
         IDXI_TRY(idxi_progress_add(making->form->progress, count, error));
-        if (idxi_sorter_get_room(sorter) == 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
+        if (idxi_sorter_get_free_entries(sorter) == 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
     }
 }
 

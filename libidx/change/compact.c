@@ -67,7 +67,7 @@ static enum idx_status remove_stale_folders(const struct idx_index *index, size_
  * may have taken its path. */
 static void remove_segment_folder(const struct idx_index *index, uint32_t number) {
     char name[IDXI_NAME_BYTES];
-    idxi_put_segment_name(number, name);
+    idxi_format_segment_name(number, name);
     idxi_remove_tree(index->folder, name);
 }
 

@@ -37,7 +37,7 @@ static enum idx_status open_lock_and_log(struct idx_writer *writer, const char *
                                          const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
     open_options.residence = options->residence;
-    writer->compare = idxi_compare_widest();
+    writer->compare = idxi_get_widest_compare_way();
     writer->compact_records = options->compact_records;
     writer->compact_segments = options->compact_segments;
     writer->threads = options->threads;
@@ -285,9 +285,9 @@ enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const str
                                       struct idx_error *error) {
     enum idx_id_type type = (enum idx_id_type)writer->index->manifest->id_type;
     for (size_t i = 0; i < count; i++) {
-        if (!idxi_item_fits(&items[i], type))
+        if (!idxi_item_fits_id_type(&items[i], type))
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path, "has IDs of another type than an item");
-        if (type == IDX_ID_TEXT) IDXI_TRY(idxi_check_id(items[i].id_length, error));
+        if (type == IDX_ID_TEXT) IDXI_TRY(idxi_check_id_length(items[i].id_length, error));
     }
     return IDX_OK;
 }

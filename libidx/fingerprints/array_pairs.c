@@ -153,7 +153,7 @@ static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *
     distinct->capacity = count;
     distinct->fingerprints = idxi_array_reserve(count);
     struct copying copying = {
-        .sorting = {.way = idxi_compare_widest(),
+        .sorting = {.way = idxi_get_widest_compare_way(),
                     .threads = threads,
                     .progress = progress,
                     .counts = threads > 1 ? malloc(threads * idxi_get_counts_bytes(width)) : NULL,

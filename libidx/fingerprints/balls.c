@@ -230,7 +230,7 @@ static void match_large(struct idxi_comparison *comparison, const uint64_t *a, s
 
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance) {
     memset(balls, 0, sizeof *balls);
-    balls->way = idxi_compare_widest();
+    balls->way = idxi_get_widest_compare_way();
     balls->comparison = (struct idxi_comparison){
         .distance = distance, .before = balls->before, .match_large = match_large, .max_comparisons = MAX_DIRECT};
 }
@@ -298,7 +298,8 @@ static void compare_tiles(struct idxi_balls *balls, const struct sorted_sides *s
 /* Returns combination number `number` of `bits` bits. They are ordered by how many bits are chosen, then by value. */
 static uint64_t find_combination(unsigned bits, size_t number) {
     unsigned chosen = 0;
-    for (size_t count; number >= (count = (size_t)(idxi_count_choices(bits, chosen) + 0.5)); chosen++) number -= count;
+    for (size_t count; number >= (count = (size_t)(idxi_count_combinations(bits, chosen) + 0.5)); chosen++)
+        number -= count;
     uint64_t combination = idxf_low_bits(chosen);
     for (; number > 0; number--) combination = get_next_combination(combination);
     return combination;

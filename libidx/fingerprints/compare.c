@@ -600,7 +600,7 @@ size_t idxi_list_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPA
     return count;
 }
 
-const struct idxi_compare_way *idxi_compare_widest(void) {
+const struct idxi_compare_way *idxi_get_widest_compare_way(void) {
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
     return ways[idxi_list_compare_ways(ways) - 1];
 }

@@ -99,7 +99,7 @@ void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from,
 size_t idxi_list_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
 
 /* Returns the fastest implementation that this processor can run. */
-const struct idxi_compare_way *idxi_compare_widest(void);
+const struct idxi_compare_way *idxi_get_widest_compare_way(void);
 
 /* Returns `bits` with only its `count` highest set bits, or all of them if fewer are set. */
 static inline uint64_t idxi_keep_highest_bits(uint64_t bits, unsigned count) {

@@ -272,7 +272,7 @@ static void set_groups(struct idxi_search *search, struct idxi_probe *probes, si
     search->waiting = &search->groups[1];
 }
 
-void idxi_search_set_room(struct idxi_search *search, struct idxi_search_room *room) {
+void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_buffer *room) {
     if (is_on_disk(search))
         set_groups(search, room->probes, IDXI_DISK_GROUP, SIZE_MAX);
     else
@@ -301,8 +301,8 @@ static enum idx_status search_segment(struct idxi_search *search, size_t begin, 
 /* Searches a segment on disk, with the larger groups of probes on the stack. This is a function of its own, not
  * inlined, so that other searches do not need that much of the stack. */
 static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_search *search, size_t begin, size_t end) {
-    struct idxi_search_room room;
-    idxi_search_set_room(search, &room);
+    struct idxi_probe_buffer room;
+    idxi_search_set_probe_buffer(search, &room);
     return search_segment(search, begin, end);
 }
 

@@ -57,7 +57,7 @@ struct idxi_search {
 };
 
 /* Room for the probes of both groups: 64 KiB. Only a search on disk uses more than its beginning. */
-struct idxi_search_room {
+struct idxi_probe_buffer {
     struct idxi_probe probes[2 * IDXI_DISK_GROUP];
 };
 
@@ -76,7 +76,7 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
 
 /* Gives a new search the memory for probes that idxi_probe_table needs. It must outlive the search. Not needed for
  * idxi_search_queries and idxi_search_pending, which have such memory on the stack. */
-void idxi_search_set_room(struct idxi_search *search, struct idxi_search_room *room);
+void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_buffer *room);
 
 /* Visits all matches of the queries [begin, end), each once, until the visitor stops: those in segments, then those
  * that are only pending. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */

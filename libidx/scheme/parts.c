@@ -49,8 +49,8 @@ static double get_part_time(const struct cut *cut, unsigned bits, const struct i
     double time = 0;
     if (width == 0) return INFINITY;
     for (unsigned wider = 0; wider <= cut->front; wider++) {
-        double tables = idxi_count_choices(wider_blocks, wider) *
-                        idxi_count_choices(cut->blocks - wider_blocks, cut->front - wider);
+        double tables = idxi_count_combinations(wider_blocks, wider) *
+                        idxi_count_combinations(cut->blocks - wider_blocks, cut->front - wider);
         if (tables > 0) time += tables * times->of[cut->radius][width * cut->front + wider];
     }
     return time;
@@ -61,7 +61,7 @@ static double get_part_time(const struct cut *cut, unsigned bits, const struct i
 static void append_cut(struct parts_search *search, struct cut cut, unsigned max_shares,
                        const struct idxi_times *times) {
     cut.shares = idxi_count_covered_errors(cut.blocks, cut.front, cut.radius) + 1;
-    cut.tables = (unsigned)idxi_count_choices(cut.blocks, cut.front);
+    cut.tables = (unsigned)idxi_count_combinations(cut.blocks, cut.front);
     if (cut.shares > max_shares) cut.shares = max_shares;
     if (cut.tables > IDXI_MAX_PARTS_TABLES) return;
     for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = get_part_time(&cut, bits, times);

@@ -182,7 +182,7 @@ static struct costs compute_costs(double count, const struct idxf_block_form *bl
     idxf_code_choose(&form.code, &counts, form.bits);
     idxf_encoder_init(&encoder, &form);
     bool long_codes = idxf_needs_long_codes(&form, &counts);
-    for (unsigned i = idxf_get_longest_tail(form.bits) + 1; i <= IDXF_MAX_BITS; i++) {
+    for (unsigned i = idxf_get_max_tail_bits(form.bits) + 1; i <= IDXF_MAX_BITS; i++) {
         uncoded += chances[i];
         chances[i] = 0;
     }
@@ -203,7 +203,7 @@ static double estimate_block_fingerprints(double count, unsigned bits, uint32_t 
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
     struct costs costs = compute_costs(count, &form);
-    double chains = idxf_get_most_chains(block_size) - 1; /* but the first */
+    double chains = idxf_get_max_chains(block_size) - 1; /* but the first */
     double free_bits = block_size * 8.0 - 1 - form.anchor_bits, fingerprints_held = 1;
     /* the list of chains: 6 bits say how wide an offset is, and each entry has an offset and a place */
     if (chains > 0) free_bits -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
@@ -285,7 +285,7 @@ static void add_table_work(struct pricing *pricing, uint64_t mask, unsigned radi
     unsigned far_bits = flipped_bits - count_near_bits(pricing, flipped_bits);
     add_probes(pricing, flipped_mask, idxi_count_patterns(flipped_bits, radius - 1),
                idxi_count_patterns(far_bits, radius - 1));
-    add_probes(pricing, mask, idxi_count_choices(flipped_bits, radius), idxi_count_choices(far_bits, radius));
+    add_probes(pricing, mask, idxi_count_combinations(flipped_bits, radius), idxi_count_combinations(far_bits, radius));
 }
 
 /* Returns the time of a query that does the pricing's work in an index of `tables` tables. */

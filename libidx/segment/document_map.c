@@ -330,7 +330,7 @@ void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map 
 
 enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                   struct idxf_ids *ids, uint8_t **id, size_t *capacity, struct idx_error *error) {
-    size_t id_bytes = idxf_ids_get_room(cursor->value_size);
+    size_t id_bytes = idxf_ids_get_buffer_bytes(cursor->value_size);
     enum idxf_fault fault =
         cursor->key_size == IDXI_IDS_KEY_BYTES
             ? idxf_ids_open(ids, cursor->value, cursor->value_size, map->dictionary, map->dictionary_size)

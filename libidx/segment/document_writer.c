@@ -125,7 +125,7 @@ struct idxi_id_packer {
     uint8_t previous[IDXI_IDS_BYTES]; /* the ID that came last in the group, or its first bytes */
     size_t previous_length;
     uint64_t last_number;
-    uint8_t *packed; /* an ID, packed; room for idxf_ids_get_most_bytes(IDXF_MAX_PIECED_BYTES) bytes and a header */
+    uint8_t *packed; /* an ID, packed; room for idxf_ids_get_max_bytes(IDXF_MAX_PIECED_BYTES) bytes and a header */
 };
 
 /* Frees a packer. Accepts NULL. */
@@ -141,7 +141,7 @@ static struct idxi_id_packer *make_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
     packer->sampled = malloc(IDXI_SAMPLED_BYTES);
-    packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_get_most_bytes(IDXF_MAX_PIECED_BYTES));
+    packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_get_max_bytes(IDXF_MAX_PIECED_BYTES));
     if (packer->sampled != NULL && packer->packed != NULL) return packer;
     free_packer(packer);
     return NULL;
@@ -204,7 +204,7 @@ static enum idx_status write_id_group(struct idxi_map_writer *writer, struct idx
     uint8_t *value = NULL;
     if (packer->group_count == 0) return IDX_OK;
     IDXI_TRY(reserve_ids_entry(writer, packer->last_number, packer->group_size, &value, error));
-    idxf_ids_put_count(packer->group, packer->group_count);
+    idxf_ids_write_count(packer->group, packer->group_count);
     memcpy(value, packer->group, packer->group_size);
     packer->group_count = 0;
     return IDX_OK;
@@ -217,7 +217,7 @@ static enum idx_status write_id_alone(struct idxi_map_writer *writer, uint64_t n
     uint8_t *value = NULL;
     IDXI_TRY(write_id_group(writer, error));
     IDXI_TRY(reserve_ids_entry(writer, number, IDXF_IDS_HEADER_BYTES + start_size + length, &value, error));
-    idxf_ids_put_count(value, 1);
+    idxf_ids_write_count(value, 1);
     memcpy(value + IDXF_IDS_HEADER_BYTES, start, start_size);
     if (length > 0) memcpy(value + IDXF_IDS_HEADER_BYTES + start_size, id, length);
     return IDX_OK;
@@ -227,7 +227,7 @@ static enum idx_status write_id_alone(struct idxi_map_writer *writer, uint64_t n
  * group. Returns how many bytes it has there. */
 static size_t pack_id(struct idxi_id_packer *packer, const void *id, size_t length) {
     size_t previous_length = packer->group_count == 0 ? 0 : packer->previous_length;
-    return idxf_ids_put_id(&packer->pieces, packer->previous, previous_length, id, length, packer->packed);
+    return idxf_ids_encode_id(&packer->pieces, packer->previous, previous_length, id, length, packer->packed);
 }
 
 /* Adds an ID to the group, or to a new one where that is full. An ID that fits no group is written alone. */
@@ -236,7 +236,7 @@ static enum idx_status add_id_to_group(struct idxi_map_writer *writer, uint64_t 
     struct idxi_id_packer *packer = writer->packer;
     uint8_t start[IDXF_PLAIN_BYTES];
     if (length > IDXF_MAX_PIECED_BYTES)
-        return write_id_alone(writer, number, start, idxf_ids_put_plain_head(length, start), id, length, error);
+        return write_id_alone(writer, number, start, idxf_ids_write_plain_head(length, start), id, length, error);
     size_t size = pack_id(packer, id, length);
     bool fits =
         packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS && packer->group_size + size <= IDXI_IDS_BYTES;

@@ -17,11 +17,11 @@
 
 #define DIGITS 6 /* of a segment's number in its folder's name */
 
-void idxi_put_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]) {
+void idxi_format_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]) {
     snprintf(name, IDXI_NAME_BYTES, "%06u", (unsigned)number);
 }
 
-void idxi_put_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
+void idxi_format_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
     snprintf(name, IDXI_NAME_BYTES, "table-%02zu.tbl", number);
 }
 

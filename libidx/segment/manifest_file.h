@@ -24,10 +24,10 @@
 #define IDXI_NAME_BYTES 32
 
 /* Writes the name of the folder of segment `number` to `name`. */
-void idxi_put_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
+void idxi_format_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
 
 /* Writes the name of the file of table `number`, from 0, to `name`. */
-void idxi_put_table_name(size_t number, char name[IDXI_NAME_BYTES]);
+void idxi_format_table_name(size_t number, char name[IDXI_NAME_BYTES]);
 
 /* Return whether a name is that of the folder of a segment, of a file in such a folder, or of a file in the folder of
  * an index. */

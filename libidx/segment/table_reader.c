@@ -260,7 +260,7 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
     enum idxf_fault fault;
     *count = 0;
     if (blocks->next >= end) return IDX_OK;
-    uint64_t step = idxi_min(end - blocks->next, idxf_blocks_at_once(table->decoder));
+    uint64_t step = idxi_min(end - blocks->next, idxf_get_blocks_at_once(table->decoder));
     for (uint64_t i = 0; i < step; i++)
         IDXI_TRY(idxi_table_check_page_at(table, idxi_table_get_block_offset(table, blocks->next + i), error));
     *count = idxf_blocks_decode(table->decoder, idxi_table_get_block(table, blocks->next), (size_t)step,
@@ -324,7 +324,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
     /* Member by member, since the chunk is large and needs not be zeroed. */
     stream->stream = (struct idxi_stream){.read = read_fingerprints};
     stream->blocks = (struct idxi_blocks){.table = table};
-    stream->decoded_capacity = table->decoder == NULL ? 0 : idxf_get_decoded_room(table->decoder);
+    stream->decoded_capacity = table->decoder == NULL ? 0 : idxf_get_decoded_capacity(table->decoder);
     stream->given = stream->dropped = 0;
     stream->chunk_count = stream->chunk_read = 0;
 }

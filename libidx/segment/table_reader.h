@@ -113,7 +113,7 @@ struct idxi_blocks {
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
 
 /* Decodes the next blocks, up to block `end` (from blocks->next to the number of blocks): a few of them, or none at the
- * end. `fingerprints` has space for idxf_get_decoded_room(table->decoder) of them. Each page is checked before its
+ * end. `fingerprints` has space for idxf_get_decoded_capacity(table->decoder) of them. Each page is checked before its
  * first use, unless the index was opened otherwise. The fingerprints ascend, also from one call to the next. Errors:
  * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then nothing is returned. */
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
@@ -126,11 +126,11 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
 struct idxi_table_stream {
     struct idxi_stream stream; /* without values */
     struct idxi_blocks blocks;
-    size_t decoded_capacity;           /* fingerprints for which idxi_blocks_read needs space */
-    uint64_t given;                    /* fingerprints that were read so far */
-    uint64_t dropped;                  /* how often mapped pages were dropped */
-    uint64_t chunk[IDXF_DECODED_ROOM]; /* decoded when a caller's array was too small for as many */
-    size_t chunk_count, chunk_read;    /* fingerprints in the chunk, and those of them that a caller got */
+    size_t decoded_capacity;                /* fingerprints for which idxi_blocks_read needs space */
+    uint64_t given;                         /* fingerprints that were read so far */
+    uint64_t dropped;                       /* how often mapped pages were dropped */
+    uint64_t chunk[IDXF_MAX_DECODED_WORDS]; /* decoded when a caller's array was too small for as many */
+    size_t chunk_count, chunk_read;         /* fingerprints in the chunk, and those of them that a caller got */
 };
 
 /* Begins at the first fingerprint. The table stays the caller's, and open. Each page is checked before its first use,

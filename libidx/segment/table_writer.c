@@ -217,11 +217,11 @@ static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *
         if (current == end || making->key_number < current->first_key) continue;
         uint64_t number = making->key_number - current->first_key, size = sizeof making->page;
         uint64_t part = idxf_find_place(keys[i], making->directory.lines).part;
-        idxf_list_put_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
+        idxf_list_write_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
         uint64_t key_end = current->list.at + ((number + 1) * current->list.width + 7) / 8;
         if (key_end <= making->page_begin + size) continue;
         IDXI_TRY(write_list_page(making, (size_t)size));
-        idxf_list_put_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
+        idxf_list_write_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
     }
     return IDX_OK;
 }

@@ -50,13 +50,15 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
                                  struct idx_error *error);
 
 /* Returns how many entries can be added before those in memory must be spilled. */
-static inline size_t idxi_sorter_get_room(const struct idxi_sorter *sorter) { return sorter->capacity - sorter->count; }
+static inline size_t idxi_sorter_get_free_entries(const struct idxi_sorter *sorter) {
+    return sorter->capacity - sorter->count;
+}
 
 /* Sorts the entries in memory, writes them to disk as runs, and merges runs if there are many. No entries are in memory
  * then. */
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);
 
-/* Adds an entry; idxi_sorter_get_room must not be 0. `value` is ignored if the entries have no values. */
+/* Adds an entry; idxi_sorter_get_free_entries must not be 0. `value` is ignored if the entries have no values. */
 static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value) {
     size_t index = sorter->count++;
     sorter->fingerprints[index] = fingerprint;
@@ -68,7 +70,7 @@ static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerpr
 /* Adds an entry. If memory is full, calls idxi_sorter_spill first, and fails if that fails. */
 static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value,
                                                        struct idx_error *error) {
-    if (idxi_sorter_get_room(sorter) == 0) {
+    if (idxi_sorter_get_free_entries(sorter) == 0) {
         enum idx_status status = idxi_sorter_spill(sorter, error);
         if (status != IDX_OK) return status;
     }

@@ -154,7 +154,7 @@ static void verify_table_file(struct verification *verification, size_t segment,
     struct idx_error error = opening->error;
     struct idxi_fingerprint_set set = {0};
     char name[IDXI_NAME_BYTES];
-    idxi_put_table_name(number, name);
+    idxi_format_table_name(number, name);
     enum idx_status status = opening->status;
     const struct idxi_table *table = &verification->index->segments[segment]->tables[number];
     if (status == IDX_OK) status = idxi_verify_table(table, &set, &error);
@@ -210,7 +210,7 @@ static void verify_segment(struct verification *verification, size_t segment) {
     struct idxi_fingerprint_set expected = {0};
     const struct idx_index *index = verification->index;
     const struct opening *openings = get_openings(verification, segment);
-    idxi_put_segment_name(index->manifest->segments[segment].number, name);
+    idxi_format_segment_name(index->manifest->segments[segment].number, name);
     if (openings[OPEN_FOLDER].status != IDX_OK) {
         report_file(verification, NULL, name, openings[OPEN_FOLDER].status, &openings[OPEN_FOLDER].error);
         return;

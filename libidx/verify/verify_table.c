@@ -30,7 +30,7 @@ struct walk {
     bool differs;                           /* whether the directory of the file differs from it */
     uint64_t difference;                    /* where in the file it differs first */
     uint64_t key;                           /* of the last block */
-    uint64_t fingerprints[IDXF_DECODED_ROOM];
+    uint64_t fingerprints[IDXF_MAX_DECODED_WORDS];
 };
 
 /* Notes that the directory differs at a byte of the file, unless it differs before that already. */

@@ -29,7 +29,7 @@ static enum idx_status prepare_index(const struct finding *finding, struct idx_e
     if (!index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has no map from IDs to fingerprints: build it with such a map");
-    if (!idxi_item_fits(finding->item, finding->type))
+    if (!idxi_item_fits_id_type(finding->item, finding->type))
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has IDs of another type than the one that was looked up");
     for (size_t i = 0; i < index->manifest->segment_count; i++)

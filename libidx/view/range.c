@@ -52,7 +52,7 @@ static enum idx_status decode_range(struct decoding *decoding, struct idx_error 
     if (decoding->low > 0) IDXI_TRY(idxi_table_find_block(table, decoding->low, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
-    size_t block_room = idxf_get_decoded_room(table->decoder);
+    size_t block_room = idxf_get_decoded_capacity(table->decoder);
     while (decoding->capacity - decoding->count >= block_room) {
         uint64_t *fresh = decoding->fingerprints + decoding->count;
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, fresh, &count, error));

@@ -21,7 +21,7 @@ struct idxi_range {
 };
 
 /* The least capacity of a range. */
-#define IDXI_MIN_RANGE_CAPACITY(segments) ((segments) * ((size_t)2 * IDXF_DECODED_ROOM))
+#define IDXI_MIN_RANGE_CAPACITY(segments) ((segments) * ((size_t)2 * IDXF_MAX_DECODED_WORDS))
 
 /* Sets range->fingerprints and range->count to the fingerprints from range->low to range->high. If the capacity does
  * not suffice, lowers range->high: the range is complete up to there. Each page is checked before its first use, unless

@@ -18,7 +18,7 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     index->open_segments = number + 1;
     atomic_init(&segment->holders, 1);
     segment->entry = index->manifest->segments[number];
-    idxi_put_segment_name(segment->entry.number, name);
+    idxi_format_segment_name(segment->entry.number, name);
     segment->path = idxi_join_path(index->path, name);
     segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
     if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
@@ -51,7 +51,7 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_
                                         struct idx_error *error) {
     struct idxi_segment *segment = index->segments[segment_number];
     char name[IDXI_NAME_BYTES];
-    idxi_put_table_name(table, name);
+    idxi_format_table_name(table, name);
     segment->open_tables = table + 1;
     IDXI_TRY(idxi_table_open(&segment->tables[table], folder, segment->path, name, &index->options, error));
     return check_table(index, segment, table, error);

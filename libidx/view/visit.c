@@ -45,7 +45,7 @@ static void request_blocks(const struct idxi_table *table, uint64_t next, uint64
 }
 
 /* Visits the fingerprints in the blocks from number `begin` to before `end` of a table, until the visitor stops.
- * `fingerprints` is scratch memory for IDXF_DECODED_ROOM of them. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+ * `fingerprints` is scratch memory for IDXF_MAX_DECODED_WORDS of them. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};
@@ -89,7 +89,7 @@ enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uin
     struct visiting visiting = {.index = index, .visit = visit, .context = context};
     if (part >= parts)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "part %u of %u: parts are numbered from 0", part, parts);
-    uint64_t *fingerprints = malloc(IDXF_DECODED_ROOM * sizeof *fingerprints);
+    uint64_t *fingerprints = malloc(IDXF_MAX_DECODED_WORDS * sizeof *fingerprints);
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (; visiting.segment < index->manifest->segment_count && status == IDX_OK; visiting.segment++) {
         const struct idxi_table *table = &index->segments[visiting.segment]->tables[0];

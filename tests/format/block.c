@@ -33,7 +33,7 @@ static uint64_t next_up_to(uint64_t most, uint64_t *random) {
 
 /* Decodes up to so many blocks at a time, in one way; all come back. */
 static void decode_all(const struct idxf_decoder *decoder, size_t at_once) {
-    size_t room = idxf_get_decoded_room(decoder), done = 0;
+    size_t room = idxf_get_decoded_capacity(decoder), done = 0;
     uint32_t size = decoder->block_size;
     uint64_t *decoded = calloc(room, sizeof *decoded);
     struct idxf_bounds bounds = {0, 0};
@@ -89,7 +89,7 @@ static void check_table(const struct idxf_block_form *form, const uint64_t *fing
     idxf_decoder_init(&decoder, form);
     assert_int_equal(decoder.chains, model_chains(form->block_size));
     assert_ptr_equal(decoder.way, ways[way_count - 1]);
-    size_t most = idxf_blocks_at_once(&decoder), some = 1 + (size_t)(next_random(random) % most);
+    size_t most = idxf_get_blocks_at_once(&decoder), some = 1 + (size_t)(next_random(random) % most);
     check_anchors(&decoder, random);
     for (size_t way = 0; way < way_count; way++) {
         decoder.way = ways[way];

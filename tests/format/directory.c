@@ -138,8 +138,8 @@ static void write_list(const uint8_t line[64], size_t first, uint8_t *lists, uin
     struct idxf_list list = idxf_line_read_list(line);
     for (uint32_t i = 0; i < list.count; i++) {
         uint64_t part = idxf_find_place(model.keys[first + i], model.lines).part;
-        idxf_list_put_key(&list, i, part, 0, cut, lists);
-        idxf_list_put_key(&list, i, part, cut, model.list_bytes, lists + cut);
+        idxf_list_write_key(&list, i, part, 0, cut, lists);
+        idxf_list_write_key(&list, i, part, cut, model.list_bytes, lists + cut);
     }
 }
 

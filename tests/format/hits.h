@@ -8,8 +8,8 @@
 
 struct hits {
     size_t count;
-    uint64_t fingerprints[IDXF_DECODED_ROOM];
-    uint8_t lanes[IDXF_DECODED_ROOM];
+    uint64_t fingerprints[IDXF_MAX_DECODED_WORDS];
+    uint8_t lanes[IDXF_MAX_DECODED_WORDS];
 };
 
 static inline bool take_hits(struct idxf_hits *some) {

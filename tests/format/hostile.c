@@ -23,7 +23,7 @@ static void note(void) {
 
 /* Decodes one block as the model did, in one way. */
 static void check_decoding(const uint8_t *block, struct idxf_bounds bounds) {
-    uint64_t *decoded = calloc(idxf_get_decoded_room(&decoder), sizeof *decoded);
+    uint64_t *decoded = calloc(idxf_get_decoded_capacity(&decoder), sizeof *decoded);
     enum idxf_fault fault;
     size_t faulty;
     assert_non_null(decoded);
@@ -279,12 +279,13 @@ static void test_faulty_among_others(void **state) {
         struct idxf_block_form form = make_form(64, block_size, set, count, round % 4 > 0, &random);
         encode_all(&blocks, &form, set, count);
         idxf_decoder_init(&decoder, &form);
-        size_t some = idxf_blocks_at_once(&decoder) < blocks.count ? idxf_blocks_at_once(&decoder) : blocks.count;
+        size_t some =
+            idxf_get_blocks_at_once(&decoder) < blocks.count ? idxf_get_blocks_at_once(&decoder) : blocks.count;
         memcpy(bytes, blocks.bytes, some * block_size);
         for (unsigned flips = 0; flips < 3; flips++)
             flip_bit(bytes, (size_t)(next_random(&random) % (some * block_size * 8)));
         struct idxf_bounds bounds = {0, 0};
-        uint64_t *decoded = calloc(idxf_get_decoded_room(&decoder), sizeof *decoded);
+        uint64_t *decoded = calloc(idxf_get_decoded_capacity(&decoder), sizeof *decoded);
         enum idxf_fault first = IDXF_OK;
         for (; valid < some && first == IDXF_OK; valid += first == IDXF_OK) {
             model_decode(&form, bytes + valid * block_size, bounds, &model);
@@ -313,7 +314,7 @@ static void test_faulty_among_others(void **state) {
 static void test_nothing_behind_the_greatest_key(void **state) {
     (void)state;
     for (unsigned bits = 1; bits <= 64; bits++) {
-        uint64_t *decoded = calloc(IDXF_DECODED_ROOM, sizeof *decoded);
+        uint64_t *decoded = calloc(IDXF_MAX_DECODED_WORDS, sizeof *decoded);
         struct idxf_block_form form = {bits, bits < 63 ? bits : 63, 64, {0, {1, 1}}, false};
         idxf_decoder_init(&decoder, &form);
         for (uint64_t second = 0; second < 4; second++) {

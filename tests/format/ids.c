@@ -32,18 +32,18 @@ static void free_all(void) {
 static size_t check_ids(size_t dictionary_size) {
     struct idxf_ids ids;
     size_t size = IDXF_IDS_HEADER_BYTES, most = size;
-    for (size_t i = 0; i < all.count; i++) most += idxf_ids_get_most_bytes(all.lengths[i]);
+    for (size_t i = 0; i < all.count; i++) most += idxf_ids_get_max_bytes(all.lengths[i]);
     uint8_t *bytes = malloc(most);
     assert_non_null(bytes);
-    idxf_ids_put_count(bytes, all.count);
+    idxf_ids_write_count(bytes, all.count);
     for (size_t i = 0; i < all.count; i++) {
-        size_t made = idxf_ids_put_id(&pieces, i == 0 ? NULL : all.ids[i - 1], i == 0 ? 0 : all.lengths[i - 1],
-                                      all.ids[i], all.lengths[i], bytes + size);
-        assert_in_range(made, 2, idxf_ids_get_most_bytes(all.lengths[i]));
+        size_t made = idxf_ids_encode_id(&pieces, i == 0 ? NULL : all.ids[i - 1], i == 0 ? 0 : all.lengths[i - 1],
+                                         all.ids[i], all.lengths[i], bytes + size);
+        assert_in_range(made, 2, idxf_ids_get_max_bytes(all.lengths[i]));
         size += made;
     }
     uint8_t *copy = copy_exactly(bytes, size), *words = copy_exactly(dictionary, dictionary_size);
-    uint8_t *id = malloc(idxf_ids_get_room(size));
+    uint8_t *id = malloc(idxf_ids_get_buffer_bytes(size));
     assert_fault(idxf_ids_open(&ids, copy, size, words, dictionary_size), IDXF_OK);
     assert_int_equal(ids.count, all.count);
     for (size_t i = 0; i < all.count; i++) {
@@ -90,9 +90,9 @@ static void test_exact_bytes(void **state) {
     uint8_t bytes[100];
     use_dictionary("http://example.org/");
     const uint8_t *a = (const uint8_t *)"http://example.org/a", *b = (const uint8_t *)"http://example.org/ab";
-    assert_int_equal(idxf_ids_put_id(&pieces, NULL, 0, a, 20, bytes), sizeof expected);
+    assert_int_equal(idxf_ids_encode_id(&pieces, NULL, 0, a, 20, bytes), sizeof expected);
     assert_memory_equal(bytes, expected, sizeof expected);
-    assert_int_equal(idxf_ids_put_id(&pieces, a, 20, b, 21, bytes), sizeof again);
+    assert_int_equal(idxf_ids_encode_id(&pieces, a, 20, b, 21, bytes), sizeof again);
     assert_memory_equal(bytes, again, sizeof again);
 }
 
@@ -145,9 +145,9 @@ static void test_plain(void **state) {
     static const size_t lengths[] = {0, 14, 15, 142, 143, 65536, IDXF_MAX_ID_BYTES, IDXF_MAX_ID_BYTES + 1};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct idxf_ids ids;
-        uint8_t *bytes = malloc(lengths[i] + 100), *id = malloc(idxf_ids_get_room(lengths[i] + 100));
-        idxf_ids_put_count(bytes, 1);
-        size_t size = 2 + idxf_ids_put_plain_head(lengths[i], bytes + 2);
+        uint8_t *bytes = malloc(lengths[i] + 100), *id = malloc(idxf_ids_get_buffer_bytes(lengths[i] + 100));
+        idxf_ids_write_count(bytes, 1);
+        size_t size = 2 + idxf_ids_write_plain_head(lengths[i], bytes + 2);
         assert_in_range(size, 4, 2 + IDXF_PLAIN_BYTES);
         for (size_t at = 0; at < lengths[i]; at++) bytes[size++] = (uint8_t)(at * 7);
         assert_fault(idxf_ids_open(&ids, bytes, size, NULL, 0), IDXF_OK);
@@ -171,11 +171,11 @@ static void test_noise(void **state) {
         size_t size = (size_t)(next_random(&seed) % sizeof bytes), dictionary_size = (size_t)(next_random(&seed) % 600);
         for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(next_random(&seed) % (round % 2 ? 256 : 33));
         uint8_t *copy = copy_exactly(bytes, size), *words = copy_exactly(dictionary, dictionary_size);
-        uint8_t *id = malloc(idxf_ids_get_room(size));
+        uint8_t *id = malloc(idxf_ids_get_buffer_bytes(size));
         enum idxf_fault fault = idxf_ids_open(&ids, copy, size, words, dictionary_size);
         while (fault == IDXF_OK && ids.left > 0) {
             fault = idxf_ids_next(&ids, id);
-            assert_in_range(ids.length, 0, idxf_ids_get_room(size));
+            assert_in_range(ids.length, 0, idxf_ids_get_buffer_bytes(size));
         }
         free(id);
         free(words);

@@ -49,7 +49,7 @@ static enum idxf_fault read_in_one_way(const struct idxf_decoder *decoder, const
                                        struct idxf_bounds *bounds, struct list *list) {
     const struct idxf_bounds own = *bounds;
     enum idxf_fault fault = IDXF_OK;
-    uint64_t *fingerprints = malloc(idxf_get_decoded_room(decoder) * sizeof *fingerprints);
+    uint64_t *fingerprints = malloc(idxf_get_decoded_capacity(decoder) * sizeof *fingerprints);
     size_t faulty = 1;
     assert_non_null(fingerprints);
     size_t count = idxf_blocks_decode(decoder, block, 1, bounds, fingerprints, &faulty, &fault);
@@ -168,13 +168,13 @@ static void check_blocks_at_once(const struct bytes *file, const struct idxf_tab
     idxf_decoder_init(&decoder, &form);
     for (size_t way = 0; way < way_count; way++) {
         struct idxf_bounds bounds = {0, 0};
-        size_t done = 0, step = idxf_blocks_at_once(&decoder);
+        size_t done = 0, step = idxf_get_blocks_at_once(&decoder);
         decoder.way = ways[way];
         for (uint64_t i = 0; i < header->blocks; i += step) {
             size_t count = header->blocks - i < step ? (size_t)(header->blocks - i) : step, faulty = 0;
             enum idxf_fault fault = IDXF_OK;
             uint8_t *copy = copy_exactly(file->at + blocks + i * header->block_size, count * header->block_size);
-            uint64_t *fingerprints = malloc(idxf_get_decoded_room(&decoder) * sizeof *fingerprints);
+            uint64_t *fingerprints = malloc(idxf_get_decoded_capacity(&decoder) * sizeof *fingerprints);
             assert_non_null(fingerprints);
             size_t made = idxf_blocks_decode(&decoder, copy, count, &bounds, fingerprints, &faulty, &fault);
             assert_fault(fault, IDXF_OK);
@@ -305,7 +305,7 @@ static uint64_t cost_of(const struct idxf_code *code, const struct idxf_differen
     struct idxf_class classes[IDXF_CLASSES];
     uint64_t used[IDXF_CLASSES] = {0}, total = 0;
     unsigned count = idxf_code_list_classes(code, bits, classes), far = count - 1;
-    for (unsigned size = 1; size <= idxf_get_longest_tail(bits); size++) {
+    for (unsigned size = 1; size <= idxf_get_max_tail_bits(bits); size++) {
         unsigned symbol = size > code->near_bits ? size - code->near_bits : 0;
         used[symbol < far ? symbol : far] += counts->of[size];
     }
@@ -487,7 +487,7 @@ static enum idxf_fault read_group_text(const struct vector *vector, struct bytes
 /* Reads a group of IDs, and gives them in hexadecimal, a line each. */
 static enum idxf_fault read_ids(const uint8_t *bytes, size_t size, const struct bytes *dictionary, struct bytes *text) {
     struct idxf_ids ids;
-    uint8_t *id = malloc(idxf_ids_get_room(size));
+    uint8_t *id = malloc(idxf_ids_get_buffer_bytes(size));
     assert_non_null(id);
     enum idxf_fault fault = idxf_ids_open(&ids, bytes, size, dictionary->at, dictionary->size);
     while (fault == IDXF_OK && ids.left > 0) {

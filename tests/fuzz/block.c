@@ -26,7 +26,7 @@ struct wanted {
 
 static void decode(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                    struct decoded *decoded) {
-    decoded->fingerprints = calloc(idxf_get_decoded_room(decoder), sizeof *decoded->fingerprints);
+    decoded->fingerprints = calloc(idxf_get_decoded_capacity(decoder), sizeof *decoded->fingerprints);
     CHECK(decoded->fingerprints != NULL);
     decoded->next = bounds;
     decoded->count =

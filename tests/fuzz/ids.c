@@ -7,12 +7,13 @@
 /* Encodes an ID behind the one before, and decodes it from there. */
 static void check_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
                      size_t length) {
-    size_t most = idxf_ids_get_most_bytes(length);
+    size_t most = idxf_ids_get_max_bytes(length);
     struct idxf_ids ids;
-    uint8_t *bytes = malloc(IDXF_IDS_HEADER_BYTES + most), *got = malloc(before_length + idxf_ids_get_room(most));
+    uint8_t *bytes = malloc(IDXF_IDS_HEADER_BYTES + most),
+            *got = malloc(before_length + idxf_ids_get_buffer_bytes(most));
     CHECK(bytes != NULL && got != NULL);
-    idxf_ids_put_count(bytes, 1);
-    size_t size = idxf_ids_put_id(pieces, before, before_length, id, length, bytes + IDXF_IDS_HEADER_BYTES);
+    idxf_ids_write_count(bytes, 1);
+    size_t size = idxf_ids_encode_id(pieces, before, before_length, id, length, bytes + IDXF_IDS_HEADER_BYTES);
     CHECK(size <= most);
     CHECK(idxf_ids_open(&ids, bytes, IDXF_IDS_HEADER_BYTES + size, pieces->dictionary, pieces->size) == IDXF_OK);
     ids.length = before_length;
@@ -25,7 +26,7 @@ static void check_id(const struct idxf_pieces *pieces, const uint8_t *before, si
 
 static void check_group(const struct idxf_pieces *pieces, const uint8_t *bytes, size_t size) {
     struct idxf_ids ids;
-    size_t room = idxf_ids_get_room(size), before_length = 0;
+    size_t room = idxf_ids_get_buffer_bytes(size), before_length = 0;
     uint8_t *id = malloc(room), *before = malloc(room);
     CHECK(id != NULL && before != NULL);
     enum idxf_fault fault = idxf_ids_open(&ids, bytes, size, pieces->dictionary, pieces->size);

@@ -20,7 +20,7 @@ uint64_t search_blocks(const struct idx_index *index, uint64_t fingerprint, unsi
 }
 
 uint64_t *read_keys(const struct idxi_table *table) {
-    static uint64_t fingerprints[IDXF_DECODED_ROOM];
+    static uint64_t fingerprints[IDXF_MAX_DECODED_WORDS];
     uint64_t *keys = malloc((size_t)table->header.blocks * sizeof *keys + 1);
     const struct idxf_start start = {0, 0};
     struct idxi_blocks blocks;

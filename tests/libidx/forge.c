@@ -110,7 +110,7 @@ static uint64_t put_chain(const struct idxf_encoder *encoder, const struct forge
 
 static void make_block(const struct idxf_encoder *encoder, const struct forged_block *block, uint8_t *bytes) {
     const struct idxf_block_form *form = &encoder->form;
-    unsigned most = idxf_get_most_chains(form->block_size), place_bits = idxf_bit_length(form->block_size) + 2;
+    unsigned most = idxf_get_max_chains(form->block_size), place_bits = idxf_bit_length(form->block_size) + 2;
     uint64_t at = 1 + (block->is_short ? form->anchor_bits : form->bits), entry = at + 6;
     put_bits(bytes, 0, !block->is_short, 1);
     put_bits(bytes, 1, block->key, (unsigned)at - 1);

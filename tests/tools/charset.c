@@ -171,12 +171,12 @@ static bool is_utf8(const char *bytes, size_t length) {
 /* What is cut does not end within a character, and is not much shorter, whatever the bytes are. */
 static void test_cut(void **state) {
     (void)state;
-    assert_int_equal(printable_cut("abc", 3, 3), 3);
-    assert_int_equal(printable_cut("abc", 3, 2), 2);
-    assert_int_equal(printable_cut("a\xf0\x90\x80\x80z", 6, 5), 5);
-    for (size_t most = 1; most < 5; most++) assert_int_equal(printable_cut("a\xf0\x90\x80\x80z", 6, most), 1);
-    assert_int_equal(printable_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 2);
-    assert_int_equal(printable_cut("\x80\x80", 2, 1), 0);
+    assert_int_equal(printable_find_cut("abc", 3, 3), 3);
+    assert_int_equal(printable_find_cut("abc", 3, 2), 2);
+    assert_int_equal(printable_find_cut("a\xf0\x90\x80\x80z", 6, 5), 5);
+    for (size_t most = 1; most < 5; most++) assert_int_equal(printable_find_cut("a\xf0\x90\x80\x80z", 6, most), 1);
+    assert_int_equal(printable_find_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 2);
+    assert_int_equal(printable_find_cut("\x80\x80", 2, 1), 0);
 }
 
 static void test_well_formed_utf8(void **state) {

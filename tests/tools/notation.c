@@ -6,7 +6,7 @@
 static void check(enum notation notation, unsigned bits, const char *text, uint64_t expected) {
     uint64_t value = ~expected;
     struct problem problem = {""};
-    if (!notation_parse(notation, bits, text, strlen(text), &value, &problem))
+    if (!notation_parse_fingerprint(notation, bits, text, strlen(text), &value, &problem))
         fail_msg("'%s' was refused: %s", text, problem.sentence);
     if (value != expected) fail_msg("'%s' gave %llx", text, (unsigned long long)value);
 }
@@ -15,13 +15,14 @@ static void check(enum notation notation, unsigned bits, const char *text, uint6
 static void refuse(enum notation notation, unsigned bits, const char *text, const char *sentence) {
     uint64_t value;
     struct problem problem = {""};
-    if (notation_parse(notation, bits, text, strlen(text), &value, &problem)) fail_msg("'%s' was accepted", text);
+    if (notation_parse_fingerprint(notation, bits, text, strlen(text), &value, &problem))
+        fail_msg("'%s' was accepted", text);
     assert_string_equal(problem.sentence, sentence);
 }
 
 static void check_print(enum notation notation, unsigned bits, uint64_t fingerprint, const char *expected) {
     char text[NOTATION_MAX_LENGTH + 1];
-    text[notation_print(notation, bits, fingerprint, text)] = '\0';
+    text[notation_print_fingerprint(notation, bits, fingerprint, text)] = '\0';
     assert_string_equal(text, expected);
 }
 

@@ -6,7 +6,7 @@
 #include "tests/testing.h"
 
 static void check(const char *text, const char *expected) {
-    char printed[256] = "", piece[PRINTABLE_PIECE];
+    char printed[256] = "", piece[PRINTABLE_PIECE_BYTES];
     while (*text != '\0') {
         text += printable_write_piece(text, piece);
         strcat(printed, piece);
@@ -51,9 +51,9 @@ static void test_all_pairs(void **state) {
     (void)state;
     for (int first = 1; first < 256; first++) {
         for (int second = 0; second < 256; second++) {
-            char text[3] = {(char)first, (char)second, '\0'}, piece[PRINTABLE_PIECE];
+            char text[3] = {(char)first, (char)second, '\0'}, piece[PRINTABLE_PIECE_BYTES];
             size_t length = printable_write_piece(text, piece);
-            assert_true(length >= 1 && length <= strlen(text) && strlen(piece) < PRINTABLE_PIECE);
+            assert_true(length >= 1 && length <= strlen(text) && strlen(piece) < PRINTABLE_PIECE_BYTES);
             for (const char *at = piece; *at != '\0'; at++) assert_true((unsigned char)*at >= ' ' && *at != 0x7f);
         }
     }

@@ -92,7 +92,7 @@ static void check_escaped_by(enum tsv_ids ids, const char *line, const char *exp
     assert_int_equal(parsed.kind, TSV_RECORD);
     assert_true(parsed.record.escaped);
     char *id = parsed.line + (parsed.record.id - parsed.line);
-    assert_int_equal(escape_undo(id, parsed.record.id_length), length);
+    assert_int_equal(escape_decode_id(id, parsed.record.id_length), length);
     if (length > 0) assert_memory_equal(id, expected, length);
     free(parsed.line);
 }
@@ -125,7 +125,7 @@ static void test_escaped_ids(void **state) {
 
 /* Each byte at each place of IDs of some lengths; and what is written is read. */
 static void test_escaping(void **state) {
-    char id[24], text[sizeof id * ESCAPE_MOST];
+    char id[24], text[sizeof id * ESCAPE_MAX_BYTES];
     (void)state;
     for (size_t length = 1; length <= sizeof id; length++) {
         for (size_t i = 0; i < 256 * length; i++) {
@@ -136,7 +136,7 @@ static void test_escaping(void **state) {
             size_t written = 0;
             for (size_t at = 0; at < length; at++) written += escape_byte(id[at], text + written);
             assert_false(escape_is_needed(text, written));
-            assert_int_equal(escape_undo(text, written), length);
+            assert_int_equal(escape_decode_id(text, written), length);
             assert_memory_equal(text, id, length);
         }
     }

@@ -30,7 +30,7 @@ void agree_append_query(const struct question *question, const struct query *que
         append_record(records, RECORD_QUERY, query->id, query->id_length);
         return;
     }
-    size_t length = notation_print(question->notation, question->properties.bits, query->fingerprint, text);
+    size_t length = notation_print_fingerprint(question->notation, question->properties.bits, query->fingerprint, text);
     append_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
 }
 
@@ -102,9 +102,9 @@ static struct idx_document make_document(const struct agree *agree, const struct
 static void write_document_row(struct rows *rows, const struct agree *agree, const struct entry *entry) {
     const struct idx_document document = make_document(agree, entry);
     row_begin(rows);
-    row_put_id(rows, "query", agree->query.bytes, agree->query.length);
-    row_put_number(rows, "agree", entry->ordinal_or_count);
-    row_put_document(rows, "document", &document);
+    row_write_id(rows, "query", agree->query.bytes, agree->query.length);
+    row_write_number(rows, "agree", entry->ordinal_or_count);
+    row_write_document_id(rows, "document", &document);
     row_end(rows);
 }
 

@@ -28,14 +28,14 @@ void answerer_free(struct answerer *answerer) {
 /* Writes a fingerprint in the notation that the question asks for. `name` is for JSON. */
 static void write_fingerprint(struct rows *rows, const struct question *question, const char *name,
                               uint64_t fingerprint) {
-    row_put_fingerprint(rows, name, question->notation, question->properties.bits, fingerprint);
+    row_write_fingerprint(rows, name, question->notation, question->properties.bits, fingerprint);
 }
 
 /* Begins a row, and writes the query: its ID, or else its fingerprint. */
 static void begin_query_row(struct rows *rows, const struct question *question, const struct query *query) {
     row_begin(rows);
     if (query->id != NULL)
-        row_put_id(rows, "query", query->id, query->id_length);
+        row_write_id(rows, "query", query->id, query->id_length);
     else
         write_fingerprint(rows, question, "query", query->fingerprint);
 }
@@ -45,7 +45,7 @@ static void begin_match_row(struct rows *rows, const struct question *question, 
                             const struct idx_match *match) {
     begin_query_row(rows, question, query);
     write_fingerprint(rows, question, "fingerprint", match->fingerprint);
-    row_put_number(rows, "distance", match->distance);
+    row_write_number(rows, "distance", match->distance);
 }
 
 /* Writes how much the text of a query resembles that of a document; if that is not known, null in JSON and - in
@@ -81,11 +81,11 @@ static bool seek_documents(struct answerer *answerer, uint64_t fingerprint) {
 static void write_document_element(struct rows *rows, struct answerer *answerer, const struct query *query,
                                    const struct idx_document *document) {
     if (answerer->question->texts == NULL) {
-        row_put_document(rows, NULL, document);
+        row_write_document_id(rows, NULL, document);
         return;
     }
     row_begin_object(rows, NULL);
-    row_put_document(rows, "id", document);
+    row_write_document_id(rows, "id", document);
     write_resemblance(rows, answerer, query, document);
     row_end_object(rows);
 }
@@ -95,7 +95,7 @@ static void write_document_row(struct rows *rows, struct answerer *answerer, con
                                const struct idx_match *match, const struct idx_document *document) {
     begin_match_row(rows, answerer->question, query, match);
     if (answerer->question->texts != NULL) write_resemblance(rows, answerer, query, document);
-    row_put_document(rows, NULL, document);
+    row_write_document_id(rows, NULL, document);
     row_end(rows);
 }
 
@@ -136,7 +136,7 @@ static bool write_match(struct answerer *answerer, const struct query *query, co
         ok = write_documents(&rows, answerer, query, match);
         row_end_array(&rows);
     } else if (!question->json) {
-        row_put_word(&rows, NULL, ""); /* The column of the document is empty. */
+        row_write_word(&rows, NULL, ""); /* The column of the document is empty. */
     }
     row_end(&rows);
     return ok;

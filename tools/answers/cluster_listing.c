@@ -13,17 +13,17 @@
 static void write_document_id(struct rows *rows, const struct listing *listing, const char *name,
                               const struct idx_document *document, uint64_t fingerprint) {
     if (listing->properties.id_type == IDX_ID_NONE)
-        row_put_fingerprint(rows, name, NOTATION_HEX, listing->properties.bits, fingerprint);
+        row_write_fingerprint(rows, name, NOTATION_HEX, listing->properties.bits, fingerprint);
     else
-        row_put_document(rows, name, document);
+        row_write_document_id(rows, name, document);
 }
 
 /* Writes the number of a cluster. For CLUSTER_KNOWN, which is none, writes null in JSON and - in columns. */
 static void write_cluster_number(struct rows *rows, uint64_t cluster) {
     if (cluster == CLUSTER_KNOWN)
-        row_put_word(rows, "cluster", rows->json ? "null" : "-");
+        row_write_word(rows, "cluster", rows->json ? "null" : "-");
     else
-        row_put_number(rows, "cluster", cluster);
+        row_write_number(rows, "cluster", cluster);
 }
 
 /* Writes the ID of the representative of a document. */
@@ -37,10 +37,10 @@ static void write_representative(struct rows *rows, const struct listing *listin
 static void write_nearness(struct rows *rows, const struct listing *listing, const struct idx_cluster_member *member) {
     const struct idx_kept_set *kept = listing->kept;
     if (kept == NULL)
-        row_put_number(rows, "distance", member->distance);
+        row_write_number(rows, "distance", member->distance);
     else
-        row_put_share(rows, listing->measure, kept->shared, kept->total);
-    if (listing->set_size > 0) row_put_share(rows, "contained", kept->shared, listing->set_size);
+        row_write_share(rows, listing->measure, kept->shared, kept->total);
+    if (listing->set_size > 0) row_write_share(rows, "contained", kept->shared, listing->set_size);
 }
 
 /* Writes the row of a document: its ID, its cluster, the representative, and what both have in common. */
@@ -89,7 +89,7 @@ static void write_json_member(struct listing *listing, const struct idx_cluster_
     row_begin_object(rows, NULL);
     write_document_id(rows, listing, "id", &member->document, member->fingerprint);
     if (listing->kept == NULL)
-        row_put_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
+        row_write_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
     write_nearness(rows, listing, member);
     row_end_object(rows);
 }
@@ -255,8 +255,8 @@ static bool print_member(void *context, const struct idx_cluster_member *member)
 
 void listing_begin(struct listing *listing) { listing->properties = (struct idx_properties){.id_type = IDX_ID_TEXT}; }
 
-bool listing_take_member(struct listing *listing, const struct idx_cluster_member *member,
-                         const struct idx_kept_set *kept) {
+bool listing_print_member(struct listing *listing, const struct idx_cluster_member *member,
+                          const struct idx_kept_set *kept) {
     listing->kept = kept;
     return print_member(listing, member);
 }

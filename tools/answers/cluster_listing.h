@@ -61,10 +61,10 @@ void listing_begin(struct listing *listing);
 /* Prints the next document of a cluster as the options say, or stores its ID if `order` is set, and calls `note`.
  * `kept` is what the document has in common with its representative. Returns false after a complaint if the ID can't be
  * stored, and without one if the output failed. */
-bool listing_take_member(struct listing *listing, const struct idx_cluster_member *member,
-                         const struct idx_kept_set *kept);
+bool listing_print_member(struct listing *listing, const struct idx_cluster_member *member,
+                          const struct idx_kept_set *kept);
 
-/* Ends the list of listing_take_member. If progress is shown or `verbose` is set, writes the summary, which the caller
+/* Ends the list of listing_print_member. If progress is shown or `verbose` is set, writes the summary, which the caller
  * has set, to standard error. */
 void listing_end(struct listing *listing);
 

@@ -20,7 +20,7 @@ bool input_order_print_lines(struct input_order *order, struct output *output) {
     if (order->count > 1) qsort(order->list, order->count, sizeof *order->list, compare_u64); /* by numbers */
     for (size_t i = 0; i < order->count; i++) {
         uint64_t offset = order->list[i].offset;
-        output_bytes(output, temporary_take_bytes(&order->lines, &offset, order->list[i].length),
+        output_bytes(output, temporary_read_bytes(&order->lines, &offset, order->list[i].length),
                      order->list[i].length);
     }
     return true;

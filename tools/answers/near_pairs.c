@@ -16,7 +16,7 @@ bool near_add_documents_to_row(struct near *near, struct idx_documents *document
     for (uint64_t i = 0; i < limit && near->output.error == 0; i++) {
         if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
         if (!found) break;
-        row_put_document(&near->rows, NULL, &document);
+        row_write_document_id(&near->rows, NULL, &document);
     }
     return true;
 }
@@ -24,9 +24,9 @@ bool near_add_documents_to_row(struct near *near, struct idx_documents *document
 void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerprint_b, unsigned distance) {
     const unsigned bits = near->sides[0].properties.bits;
     near->rows = (struct rows){.output = &near->output};
-    row_put_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_a);
-    row_put_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_b);
-    row_put_number(&near->rows, NULL, distance);
+    row_write_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_a);
+    row_write_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_b);
+    row_write_number(&near->rows, NULL, distance);
     near->found = true;
 }
 
@@ -34,7 +34,7 @@ void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerpr
  * returns false if the library fails. */
 static bool write_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
     if (side->documents == NULL) {
-        row_put_word(&near->rows, NULL, "");
+        row_write_word(&near->rows, NULL, "");
         return true;
     }
     return idx_documents_find(side->documents, fingerprint, NULL, &near->error) == IDX_OK &&
@@ -82,7 +82,7 @@ int near_run_command(struct near *near, bool (*find)(struct near *near)) {
     bool written = output_close(&near->output);
     close_sides(near);
     if (!ok && near->error.status != IDX_OK && !interrupt_is_noted()) complain("%s", near->error.sentence);
-    interrupt_obey();
+    interrupt_end_process();
     if (!ok || !written) return ENDS_BADLY;
     return near->found ? ENDS_WELL : ENDS_WITHOUT;
 }

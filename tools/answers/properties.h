@@ -43,6 +43,6 @@ bool properties_max_live_is_exact(const struct idx_properties *properties);
 
 /* Writes all properties of an index and of its tables as one line of JSON. If the library fails, sets *error, writes
  * nothing, and returns false. */
-bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error);
+bool properties_write_json(const struct idx_index *index, struct output *output, struct idx_error *error);
 
 #endif

@@ -63,7 +63,7 @@ static bool read_add_arguments(int argc, char **argv, struct add *add, int *stat
 /* Writes a fingerprint in the notation of --fingerprints. */
 static void write_fingerprint(struct rows *rows, const struct add *add, uint64_t fingerprint) {
     const struct writing *writing = &add->writing;
-    row_put_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
+    row_write_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
 }
 
 /* Writes the ID of a document of the batch or, in an index without IDs, its fingerprint. */
@@ -73,13 +73,13 @@ static void write_document_name(struct rows *rows, const struct add *add, const 
     if (id_type == IDX_ID_NONE)
         write_fingerprint(rows, add, item->fingerprint);
     else
-        row_put_document(rows, NULL, &document);
+        row_write_document_id(rows, NULL, &document);
 }
 
 /* Writes the fingerprint of a match and its distance. */
 static void write_match_columns(struct rows *rows, const struct add *add, const struct idx_match *match) {
     write_fingerprint(rows, add, match->fingerprint);
-    row_put_number(rows, NULL, match->distance);
+    row_write_number(rows, NULL, match->distance);
 }
 
 /* Writes a match once for each of its documents, up to max_documents: its columns, and then the document. Sets `error`
@@ -93,7 +93,7 @@ static bool write_match_with_documents(struct rows *rows, struct add *add, const
         if (idx_documents_next(add->cursor, &document, &found, &add->error) != IDX_OK) return false;
         if (!found) break;
         write_match_columns(rows, add, match);
-        row_put_document(rows, NULL, &document);
+        row_write_document_id(rows, NULL, &document);
     }
     return true;
 }
@@ -103,7 +103,7 @@ static bool write_match_with_documents(struct rows *rows, struct add *add, const
 static bool write_match(struct rows *rows, struct add *add, const struct idx_match *match) {
     if (add->writing.properties.id_type != IDX_ID_NONE) return write_match_with_documents(rows, add, match);
     write_match_columns(rows, add, match);
-    row_put_word(rows, NULL, "");
+    row_write_word(rows, NULL, "");
     return true;
 }
 
@@ -113,7 +113,7 @@ static bool write_document_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
     struct rows rows = {.output = &add->output};
     write_document_name(&rows, add, &add->writing.items[number]);
-    row_put_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
+    row_write_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1] && add->output.error == 0; i++) {
         if (!write_match(&rows, add, &lists->matches[i])) return false;
     }
@@ -219,11 +219,11 @@ static void write_and_count_text_answer(struct add *add, struct resembling_texts
     const char *near_or_added = is_near ? "near" : "added";
     struct rows rows = {.output = &texts->output};
     write_document_name(&rows, add, item);
-    row_put_word(&rows, NULL, is_empty ? "empty" : near_or_added);
+    row_write_word(&rows, NULL, is_empty ? "empty" : near_or_added);
     add->near += is_near;
     add->added += !is_near && !is_empty;
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1]; i++)
-        row_resembling(&rows, lists, &lists->documents[i], texts->id_type);
+        row_write_resembling(&rows, lists, &lists->documents[i], texts->id_type);
     row_end(&rows);
 }
 
@@ -313,6 +313,6 @@ int command_add(int argc, char **argv) {
         status = add_to_index(&add);
     }
     text_options_free(&add.texts);
-    interrupt_obey();
+    interrupt_end_process();
     return status;
 }

@@ -311,7 +311,7 @@ int command_batch(int argc, char **argv) {
     free(batch.id_ends);
     free(batch.ids.bytes);
     free(batch.recipe);
-    interrupt_obey();
+    interrupt_end_process();
     if (!ok || !written) return ENDS_BADLY;
     return batch.answerer.found ? ENDS_WELL : ENDS_WITHOUT;
 }

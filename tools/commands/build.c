@@ -90,7 +90,7 @@ static bool complete_set_options(struct build *build) {
     struct idx_build_options *options = &build->options;
     options->k = 0;
     options->threshold = build->threshold;
-    return (build->shingle == NULL || shingling_read(build->shingle, &build->texts.rules.shingling)) &&
+    return (build->shingle == NULL || shingling_parse_option(build->shingle, &build->texts.rules.shingling)) &&
            text_options_set_sketch_recipe(&build->texts, build->threshold, &options->sketch);
 }
 
@@ -184,7 +184,7 @@ static void choose_k(struct build *build) {
  * Complains and returns false if that fails. */
 static bool add_fingerprints_of_text(struct build *build, const struct made *made) {
     struct idx_item item;
-    if (!making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length)) return false;
+    if (!set_item_id(&item, build->options.id_type, made->id.bytes, made->id.length)) return false;
     struct tsv_record record = {.id = made->id.bytes, .id_length = made->id.length, .number = item.number};
     bool ok = true;
     for (size_t i = 0; i < made->shingle_count && ok; i++) {
@@ -201,7 +201,7 @@ static bool add_text_with_set(struct build *build, const struct made *made) {
     struct idx_item item;
     struct idx_error error;
     return count_if_of_other_shard(build, set.hashes[0]) ||
-           (making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length) &&
+           (set_item_id(&item, build->options.id_type, made->id.bytes, made->id.length) &&
             succeeded(idx_builder_add_text(build->builder, &item, &set, &error), &error));
 }
 
@@ -300,6 +300,6 @@ int command_build(int argc, char **argv) {
     input_free(&build.input);
     free(build.recipe);
     text_options_free(&build.texts);
-    interrupt_obey();
+    interrupt_end_process();
     return status;
 }

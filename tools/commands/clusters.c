@@ -114,7 +114,7 @@ static bool build_and_open_index_of_inputs(struct clusters *clusters, struct idx
     clusters->building.threads = listing->options.threads;
     clusters->building.memory_bytes = listing->options.memory_bytes;
     if (!scratch_open(&clusters->scratch, folder, "--tmpdir")) return false;
-    char *path = scratch_path(&clusters->scratch, "index");
+    char *path = scratch_join(&clusters->scratch, "index");
     bool ok = (path != NULL || complain("out of memory")) && build_index_of_inputs(clusters, path);
     /* Documents to keep are found in the order of the inputs if the first ones are kept. */
     if (ok && (listing->drop || (listing->keep && !is_first))) {
@@ -150,7 +150,7 @@ static bool prepare_report(struct clusters *clusters) {
 static bool list_clusters_of_fingerprints(struct clusters *clusters, const struct idx_index *index) {
     if (clusters->of_index && !arguments_fit_input("an index of fingerprints")) return false;
     return listing_print_clusters(&clusters->listing, index) &&
-           (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
+           (clusters->report.path == NULL || (report_gather_by_distance(&clusters->report, index) &&
                                               report_write(&clusters->report) && report_publish(&clusters->report)));
 }
 
@@ -161,7 +161,8 @@ static bool write_report_of_texts(struct clusters *clusters, const struct idx_pr
     report->origin.representative = representative_names[clusters->listing.representative];
     shingling_read_recipe(properties->recipe, &report->origin.shingling);
     report->origin.ignore_common = clusters->texts.ignore_common;
-    return report_gather_levels(report, &clusters->texts.resemble) && report_write(report) && report_publish(report);
+    return report_gather_by_resemblance(report, &clusters->texts.resemble) && report_write(report) &&
+           report_publish(report);
 }
 
 /* Prints the clusters of the texts of an index, and writes the report if there is --report. Returns false after a
@@ -247,6 +248,6 @@ int command_clusters(int argc, char **argv) {
     interrupt_catch();
     bool ok = find_and_list_clusters(&clusters);
     bool written = output_close(&clusters.listing.output);
-    interrupt_obey();
+    interrupt_end_process();
     return ok && written ? ENDS_WELL : ENDS_BADLY;
 }

@@ -68,6 +68,6 @@ int command_compact(int argc, char **argv) {
     progress_start(&compact.progress, compact.progress_forced);
     interrupt_catch();
     bool ok = compact_index(&compact);
-    interrupt_obey();
+    interrupt_end_process();
     return ok ? ENDS_WELL : ENDS_BADLY;
 }

@@ -20,7 +20,7 @@ int command_compare(int argc, char **argv) {
         complain_of_usage("give the two files to compare");
         return ENDS_BADLY;
     }
-    if (!text_options_settle(texts, FORMAT_AUTO) || !compare_files(&texts->rules, paths.values, &same))
+    if (!text_options_complete(texts, FORMAT_AUTO) || !compare_files(&texts->rules, paths.values, &same))
         return ENDS_BADLY;
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }

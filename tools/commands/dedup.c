@@ -85,9 +85,9 @@ static bool complete_comparison_options(struct dedup *dedup) {
     if (resemble->threshold == 0 && resemble->contained == 0 && resemble->contains.least == 0)
         resemble->threshold = DEFAULT_RESEMBLANCE;
     shingling->in_text_order = true;
-    return (dedup->shingle == NULL || shingling_read(dedup->shingle, shingling)) &&
+    return (dedup->shingle == NULL || shingling_parse_option(dedup->shingle, shingling)) &&
            (dedup->ignore_common == NULL ||
-            quota_read("--ignore-common", dedup->ignore_common, &resemble->most_common));
+            quota_parse("--ignore-common", dedup->ignore_common, &resemble->most_common));
 }
 
 /* If --against is an index, opens it as dedup->known, and sets the options of shingles to those of the index. Complains
@@ -110,7 +110,7 @@ static bool apply_by_options(struct dedup *dedup) {
     const bool has_min_words = dedup->min_words != NO_MIN_WORDS;
     resemble_set_contained_size(&dedup->resemble, &rules->shingling, dedup->min_words);
     if (dedup->by == PARTS_DOCUMENT) return true;
-    if (dedup->again != NULL && !quota_read("--again", dedup->again, &divided->again)) return false;
+    if (dedup->again != NULL && !quota_parse("--again", dedup->again, &divided->again)) return false;
     if (jsonl_joins_texts(&rules->extract.json))
         return complain_of_usage("give --by %s or a --text-field of several texts, not both", by_names[dedup->by]);
     divided->by = rules->by = (enum parts_by)dedup->by;
@@ -174,7 +174,7 @@ static bool check_and_complete_options(struct dedup *dedup) {
     dedup->clusters |= listing->json;
     if (!complete_comparison_options(dedup) || !open_known_index(dedup) || !apply_by_options(dedup)) return false;
     if (listing->options.memory_bytes > 0) limit_memory_of_reading(dedup);
-    if (!text_options_settle(&dedup->texts, (enum document_format)dedup->format)) return false;
+    if (!text_options_complete(&dedup->texts, (enum document_format)dedup->format)) return false;
     if (!apply_representative_option(dedup) || !check_second_reading_and_outputs(dedup)) return false;
     choose_listing_and_origin(dedup);
     listing->options.threads = dedup->texts.rules.threads;
@@ -224,7 +224,7 @@ static void record_dropped_member(void *context, const struct idx_cluster_member
     if ((member->is_representative && !dedup->listing.drops_representative) || dedup->dropped == NULL) return;
     if (dedup->intake.divided == NULL) bit_set(dedup->dropped, member->document.number);
     if (folders_are_asked_for(&dedup->folders))
-        folders_put_table_line(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
+        folders_write_table_line(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
 }
 
 /* Passes a document, and what it has in common with its representative, to the listing. Returns false if that does.
@@ -236,7 +236,7 @@ static bool list_member(void *context, const struct idx_cluster_member *member, 
     if (dedup->resemble.contained > 0)
         dedup->listing.set_size =
             resemble_get_set_size(&dedup->resemble, dedup->resemble.known + member->document.number);
-    return listing_take_member(&dedup->listing, member, kept);
+    return listing_print_member(&dedup->listing, member, kept);
 }
 
 /* Sets what the summary says with --by, where it counts parts in place of documents. */
@@ -259,7 +259,7 @@ static void set_summary_of_parts(struct dedup *dedup) {
 static bool list_pairs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     uint64_t pairs, documents = dedup->intake.compared + dedup->intake.apart_count;
-    if (!resemble_put_pairs(&dedup->resemble, &listing->output, &pairs)) return false;
+    if (!resemble_write_pairs(&dedup->resemble, &listing->output, &pairs)) return false;
     progress_end(&listing->progress);
     if (listing->progress.shown)
         complain("%" PRIu64 " %s: %" PRIu64 " %s%s", documents, documents == 1 ? "document" : "documents", pairs,
@@ -277,10 +277,10 @@ static bool list_kept_and_dropped(struct dedup *dedup) {
     if (!resemble_visit(&dedup->resemble, dedup->clusters, list_member, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->resemble.like_known;
     if (dedup->intake.divided != NULL && listing->drop)
-        divided_put_dropped_documents(&dedup->divided, &dedup->resemble, &listing->output, "\n");
+        divided_write_dropped_documents(&dedup->divided, &dedup->resemble, &listing->output, "\n");
     listing_end(listing);
     return listing->output.error == 0 &&
-           (dedup->report.path == NULL || report_gather_levels(&dedup->report, &dedup->resemble));
+           (dedup->report.path == NULL || report_gather_by_resemblance(&dedup->report, &dedup->resemble));
 }
 
 /* Has the listing call record_dropped_member, and makes the bits and the folders that this function writes to.
@@ -409,6 +409,6 @@ int command_dedup(int argc, char **argv) {
     }
     free_dedup(&dedup);
     bool written = output_close(&dedup.listing.output);
-    interrupt_obey();
+    interrupt_end_process();
     return ok && written ? ENDS_WELL : ENDS_BADLY;
 }

@@ -30,7 +30,8 @@ static bool read_distance_arguments(int argc, char **argv, struct distance *dist
  * false if they are none. */
 static bool parse_fingerprint(const struct distance *distance, const char *text, size_t length, uint64_t *fingerprint,
                               struct problem *problem) {
-    return notation_parse((enum notation)distance->notation, distance->bits, text, length, fingerprint, problem);
+    return notation_parse_fingerprint((enum notation)distance->notation, distance->bits, text, length, fingerprint,
+                                      problem);
 }
 
 /* Prints the distance of a and b, in bits, if it is at most -k, and behind it the line that they are from. `line` may

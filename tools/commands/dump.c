@@ -18,8 +18,8 @@ struct dump {
 /* Prints and counts the line of a fingerprint, with one of its documents unless that is NULL. */
 static void print_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     struct rows rows = {.output = &dump->output};
-    row_put_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
-    if (document != NULL) row_put_document(&rows, NULL, document);
+    row_write_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
+    if (document != NULL) row_write_document_id(&rows, NULL, document);
     row_end(&rows);
     dump->lines++;
 }
@@ -54,8 +54,8 @@ static bool print_rows_of_fingerprint(void *context, const struct idx_match *mat
 static bool print_set_size_and_id(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct dump *dump = context;
     struct rows rows = {.output = &dump->output};
-    row_put_number(&rows, NULL, set->count);
-    row_put_document(&rows, NULL, document);
+    row_write_number(&rows, NULL, set->count);
+    row_write_document_id(&rows, NULL, document);
     row_end(&rows);
     return dump->output.error == 0;
 }

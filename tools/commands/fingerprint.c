@@ -36,7 +36,7 @@ static int compare_two_texts(const struct reading_rules *rules, const struct str
 static int compare_or_fingerprint_texts(struct text_options *texts, enum document_format format, bool compares,
                                         const struct strings *paths) {
     struct reading_rules *rules = &texts->rules;
-    if (!text_options_settle(texts, format) || !check_train_path(texts)) return ENDS_BADLY;
+    if (!text_options_complete(texts, format) || !check_train_path(texts)) return ENDS_BADLY;
     if (rules->train != NULL) rules->threads = 1; /* So that the table is the same every time. */
     if (compares) return compare_two_texts(rules, paths);
     return reading_print(rules, paths) == READING_WELL ? ENDS_WELL : ENDS_BADLY;

@@ -155,7 +155,7 @@ static int open_and_print_index(const char *path, bool json) {
     struct idx_index *index = NULL;
     struct idx_error error;
     if (!succeeded(idx_open(&index, path, NULL, &error), &error)) return ENDS_BADLY;
-    bool ok = json ? properties_put_json(index, &output, &error) : write_text(index, &output, &error);
+    bool ok = json ? properties_write_json(index, &output, &error) : write_text(index, &output, &error);
     if (!ok) complain("%s", error.sentence);
     idx_close(index);
     return output_close(&output) && ok ? ENDS_WELL : ENDS_BADLY;

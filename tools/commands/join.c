@@ -7,7 +7,8 @@ static bool print_pairs_of_two(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
         if (!near_open_index(near, i, near->operands.values[i])) return false;
     }
-    if (near->sides[0].properties.sketch > 0 || near->sides[1].properties.sketch > 0) return indexed_put_pairs(near, 2);
+    if (near->sides[0].properties.sketch > 0 || near->sides[1].properties.sketch > 0)
+        return indexed_write_pairs(near, 2);
     if (!arguments_fit_input("an index of fingerprints")) return false;
     return idx_join(near->sides[0].index, near->sides[1].index, &near->options, near_print_pairs, near, &near->error) ==
                IDX_OK &&

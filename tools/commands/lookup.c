@@ -218,8 +218,8 @@ static void write_row(const struct lookup *lookup, struct output *output, const 
                       const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
     struct rows rows = {.output = output, .json = lookup->question.json};
     row_begin(&rows);
-    row_put_id(&rows, "query", query->id, query->id_length);
-    if (!lookup->question.exists) row_resembling(&rows, lists, found, lookup->question.properties.id_type);
+    row_write_id(&rows, "query", query->id, query->id_length);
+    if (!lookup->question.exists) row_write_resembling(&rows, lists, found, lookup->question.properties.id_type);
     row_end(&rows);
 }
 

@@ -45,6 +45,6 @@ int command_merge(int argc, char **argv) {
     progress_start(&merge.progress, merge.progress_forced);
     interrupt_catch();
     bool published = merge_indexes(&merge);
-    interrupt_obey();
+    interrupt_end_process();
     return published ? ENDS_WELL : ENDS_BADLY;
 }

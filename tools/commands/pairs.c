@@ -48,7 +48,7 @@ static bool print_shared_of_match(void *context, const struct idx_match *match) 
 static bool print_shared_and_pairs(struct near *near) {
     if (!near_open_index(near, 0, near->operands.values[0])) return false;
     near->sides[1] = near->sides[0];
-    if (near->sides[0].properties.sketch > 0) return indexed_put_pairs(near, 1);
+    if (near->sides[0].properties.sketch > 0) return indexed_write_pairs(near, 1);
     if (!arguments_fit_input("an index of fingerprints")) return false;
     const struct idx_index *index = near->sides[0].index;
     if (near->sides[0].documents != NULL && idx_visit_all(index, print_shared_of_match, near, &near->error) != IDX_OK)

@@ -319,7 +319,7 @@ static bool measure_machine(struct idx_calibration *machine) {
     bool measured = idx_calibrate(machine, scratch.path, &error) == IDX_OK;
     if (!measured) complain_of_measurement(parent, &error);
     scratch_remove(&scratch);
-    interrupt_obey();
+    interrupt_end_process();
     return measured;
 }
 

@@ -111,7 +111,7 @@ int command_remove(int argc, char **argv) {
     bool ok = remove_documents_of_input(&removing);
     if (removing.writing.writer != NULL) say_removed(&removing, ok);
     writing_close(&removing.writing);
-    interrupt_obey();
+    interrupt_end_process();
     if (!ok) return ENDS_BADLY;
     return removing.total.missing > 0 ? ENDS_WITHOUT : ENDS_WELL;
 }

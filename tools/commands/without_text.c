@@ -99,8 +99,8 @@ enum queries_status queries_next_text(struct queries *queries, struct query *que
     return QUERIES_FAILED;
 }
 
-bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
-                       const struct divided *divided, const struct extract_rules *rules) {
+bool folders_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                          const struct divided *divided, const struct extract_rules *rules) {
     (void)journal, (void)trees, (void)dropped, (void)divided, (void)rules;
     return false;
 }

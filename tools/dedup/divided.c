@@ -140,8 +140,8 @@ bool divided_decide(struct divided *divided, struct resemble *resemble) {
 
 /* ---- What was decided ---- */
 
-void divided_put_dropped_documents(const struct divided *divided, struct resemble *resemble, struct output *output,
-                                   const char *line_end) {
+void divided_write_dropped_documents(const struct divided *divided, struct resemble *resemble, struct output *output,
+                                     const char *line_end) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         if (!bit_is_set(divided->gone, i)) continue;
         struct span id = resemble_find_id(resemble, resemble->known + divided->documents[i].first);

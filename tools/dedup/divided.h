@@ -56,8 +56,8 @@ bool divided_decide(struct divided *divided, struct resemble *resemble);
 
 /* Writes a line for each document that is dropped as a whole: its ID, and `line_end`, which includes the line feed. An
  * error stays in `output`. */
-void divided_put_dropped_documents(const struct divided *divided, struct resemble *resemble, struct output *output,
-                                   const char *line_end);
+void divided_write_dropped_documents(const struct divided *divided, struct resemble *resemble, struct output *output,
+                                     const char *line_end);
 
 /* Returns whether part `number` of a document, from 1, is dropped; parts that were not compared are not. To be called
  * for a document's parts in ascending order: before the first call, *next_part is the document's `first`, and each call

@@ -139,7 +139,7 @@ static bool tree_open(struct tree *tree) {
     if (parent == NULL) complain("out of memory");
     free(parent);
     if (!opened) return false;
-    path = scratch_path(&tree->scratch, folder_name);
+    path = scratch_join(&tree->scratch, folder_name);
     opened = path != NULL && mkdir(path, 0777) == 0 &&
              (tree->descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0;
     if (!opened) complain_of_tree(tree, "", "create a folder for it");
@@ -185,7 +185,7 @@ static bool tree_sync(const struct tree *tree) {
  * complaint. */
 static bool tree_publish(struct tree *tree) {
     if (tree->path == NULL) return true;
-    char *path = scratch_path(&tree->scratch, folder_name);
+    char *path = scratch_join(&tree->scratch, folder_name);
     bool published = path != NULL && rename(path, tree->path) == 0 && folder_sync_parent(tree->path);
     if (!published) complain_of_tree(tree, "", "be written");
     free(path);
@@ -222,7 +222,7 @@ bool folders_clean_places(const struct folders *folders, const char *report) {
         if (paths[i] == NULL) continue;
         char *parent = folder_find_parent(paths[i]);
         if (parent == NULL) return complain("out of memory");
-        scratch_clean(parent);
+        scratch_remove_leftovers(parent);
         free(parent);
     }
     return true;
@@ -232,14 +232,14 @@ bool folders_check(const struct folders *folders, const struct strings *paths) {
     return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
 
-void folders_put_table_line(struct folders *folders, const struct idx_cluster_member *member,
-                            const struct idx_kept_set *kept, uint32_t set_size) {
+void folders_write_table_line(struct folders *folders, const struct idx_cluster_member *member,
+                              const struct idx_kept_set *kept, uint32_t set_size) {
     struct rows rows = {.output = &folders->table};
     if (folders->table.descriptor < 0) return;
-    row_put_document(&rows, NULL, &member->document);
-    row_put_document(&rows, NULL, &member->representative);
-    row_put_share(&rows, NULL, kept->shared, kept->total);
-    if (set_size > 0) row_put_share(&rows, NULL, kept->shared, set_size);
+    row_write_document_id(&rows, NULL, &member->document);
+    row_write_document_id(&rows, NULL, &member->representative);
+    row_write_share(&rows, NULL, kept->shared, kept->total);
+    if (set_size > 0) row_write_share(&rows, NULL, kept->shared, set_size);
     row_end(&rows);
 }
 
@@ -257,11 +257,11 @@ bool folders_write(struct folders *folders, struct intake *intake, const uint64_
     if (folders->dropped.path != NULL) {
         const char *line_end = intake->resemble->contained > 0 ? "\t-\t-\t-\n" : "\t-\t-\n";
         if (intake->divided != NULL)
-            divided_put_dropped_documents(intake->divided, intake->resemble, &folders->table, line_end);
+            divided_write_dropped_documents(intake->divided, intake->resemble, &folders->table, line_end);
         if (!output_flush(&folders->table))
             return complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
     }
-    return kept_copy_records(intake->journal, trees, dropped, intake->divided, rules) && tree_sync(&folders->kept) &&
+    return folders_copy_records(intake->journal, trees, dropped, intake->divided, rules) && tree_sync(&folders->kept) &&
            tree_sync(&folders->dropped);
 }
 

@@ -26,8 +26,8 @@ int tree_create_file(const struct tree *tree, const char *path);
  * dropped as a whole. Unless `divided` is NULL, a document that loses some parts goes into both trees, each with its
  * own parts alone; its text is found by the rules. Returns false after a complaint, or if a signal was noted. In
  * kept.c. */
-bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
-                       const struct divided *divided, const struct extract_rules *rules);
+bool folders_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                          const struct divided *divided, const struct extract_rules *rules);
 
 struct folders {
     struct tree kept, dropped; /* Their paths are NULL if they are not asked for. */
@@ -56,11 +56,11 @@ bool folders_open(struct folders *folders);
 /* Writes a line of the table, if there is one, for a dropped document of a cluster: its ID, that of its representative,
  * and their resemblance. Unless `set_size`, the number of its shingles, is 0, the share of these that both have
  * follows. folders_write finds an error of output. */
-void folders_put_table_line(struct folders *folders, const struct idx_cluster_member *member,
-                            const struct idx_kept_set *kept, uint32_t set_size);
+void folders_write_table_line(struct folders *folders, const struct idx_cluster_member *member,
+                              const struct idx_kept_set *kept, uint32_t set_size);
 
-/* Writes the table and the records into the folders, as kept_copy_records does, and waits until they are on the disk.
- * Returns false after a complaint, or if a signal was noted. */
+/* Writes the table and the records into the folders, as folders_copy_records does, and waits until they are on the
+ * disk. Returns false after a complaint, or if a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
                    const struct extract_rules *rules);
 

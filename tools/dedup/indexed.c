@@ -37,7 +37,7 @@ static bool complete_comparison(struct indexed *indexed, const struct idx_proper
     if (resemble->threshold == 0 && resemble->contained == 0) resemble->threshold = properties->threshold;
     resemble_set_contained_size(resemble, &shingling, indexed->min_words);
     return indexed->ignore_common == NULL ||
-           quota_read("--ignore-common", indexed->ignore_common, &resemble->most_common);
+           quota_parse("--ignore-common", indexed->ignore_common, &resemble->most_common);
 }
 
 /* ---- Reading ---- */
@@ -96,7 +96,7 @@ static bool read_texts(struct indexed *indexed, const struct idx_index *const in
 
 /* ---- Answers ---- */
 
-bool indexed_put_pairs(struct near *near, size_t index_count) {
+bool indexed_write_pairs(struct near *near, size_t index_count) {
     const struct idx_index *const indexes[] = {near->sides[0].index, near->sides[1].index};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     uint64_t pairs = 0;
@@ -105,19 +105,19 @@ bool indexed_put_pairs(struct near *near, size_t index_count) {
     options.progress = near->options.progress;
     options.context = near->options.context;
     bool ok = arguments_fit_input("texts") && read_texts(near->texts, indexes, index_count, options) &&
-              resemble_put_pairs(&near->texts->resemble, &near->output, &pairs);
+              resemble_write_pairs(&near->texts->resemble, &near->output, &pairs);
     resemble_close(&near->texts->resemble);
     near->found = pairs > 0;
     return ok;
 }
 
-/* Lists a text, and what it has in common with the one that is kept. Returns what listing_take_member does. This is a
+/* Lists a text, and what it has in common with the one that is kept. Returns what listing_print_member does. This is a
  * resemble_visitor. */
 static bool list_text(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct indexed *indexed = context;
     if (indexed->resemble.contained > 0)
         indexed->listing->set_size = resemble_get_set_size(&indexed->resemble, member->document.number);
-    return listing_take_member(indexed->listing, member, kept);
+    return listing_print_member(indexed->listing, member, kept);
 }
 
 /* Lists all texts with --keep or --drop, and otherwise those of clusters of two or more. Returns false after a

@@ -27,7 +27,7 @@ bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index)
 /* Writes to near->output the pairs among the texts of one index, or those between the texts of two, by near->texts,
  * whose `resemble` it closes. Sets near->found. Returns false after a complaint, if output failed, or if a signal was
  * noted. */
-bool indexed_put_pairs(struct near *near, size_t index_count);
+bool indexed_write_pairs(struct near *near, size_t index_count);
 
 /* Decides which texts of an index are kept, and lists what `listing` asks for. Returns false after a complaint, if
  * output failed, or if a signal was noted; the caller closes `resemble` even then. */

@@ -124,7 +124,7 @@ static void report_undated(const struct intake *intake, const char *field) {
 
 /* Reports how many documents may have exceeded --memory, if that was given. */
 static void report_large(const struct intake *intake) {
-    if (intake->large == 0 || !arguments_have("memory")) return;
+    if (intake->large == 0 || !arguments_have_option("memory")) return;
     complain("%" PRIu64 " %s more than a share of --memory, so %s was read alone; --memory may have been exceeded",
              intake->large, intake->large == 1 ? "document needs" : "documents need",
              intake->large == 1 ? "it" : "each");

@@ -243,8 +243,8 @@ static bool copy_document(struct copying *copying, const struct place *place) {
     return copy_whole_file(copying, copying->trees[tree_index]);
 }
 
-bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
-                       const struct divided *divided, const struct extract_rules *rules) {
+bool folders_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
+                          const struct divided *divided, const struct extract_rules *rules) {
     struct copying copying = {.journal = journal,
                               .trees = trees,
                               .dropped = dropped,

@@ -53,7 +53,7 @@ bool journal_rewind(struct journal *journal) {
 }
 
 bool journal_read_next_place(struct journal *journal, struct place *place) {
-    const char *record = temporary_take_bytes(&journal->places, &journal->place_offset, sizeof *place);
+    const char *record = temporary_read_bytes(&journal->places, &journal->place_offset, sizeof *place);
     if (record != NULL) memcpy(place, record, sizeof *place);
     return record != NULL;
 }
@@ -61,8 +61,8 @@ bool journal_read_next_place(struct journal *journal, struct place *place) {
 void journal_find_file(struct journal *journal, uint64_t number) {
     struct file_record record;
     for (; journal->next_file <= number; journal->next_file++) {
-        memcpy(&record, temporary_take_bytes(&journal->files, &journal->file_offset, sizeof record), sizeof record);
-        const char *path = temporary_take_bytes(&journal->files, &journal->file_offset, record.length);
+        memcpy(&record, temporary_read_bytes(&journal->files, &journal->file_offset, sizeof record), sizeof record);
+        const char *path = temporary_read_bytes(&journal->files, &journal->file_offset, record.length);
         journal->file = (struct journal_file){path, record.in_folder, record.status};
     }
 }

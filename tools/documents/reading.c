@@ -248,8 +248,8 @@ static bool advance_to_next_batch(struct reading *reading, enum patience patienc
 
 /* Shows how much was read: `input_bytes` of the inputs, or if documents are read once more, their number. */
 static void show_progress(struct reading *reading, uint64_t input_bytes) {
-    progress_say_documents(&reading->progress, reading->document_count, reading->document_bytes,
-                           reading->rules.again != NULL ? reading->document_count : input_bytes);
+    progress_show_documents_so_far(&reading->progress, reading->document_count, reading->document_bytes,
+                                   reading->rules.again != NULL ? reading->document_count : input_bytes);
 }
 
 /* Returns the next document of the current batch, which must have one, and counts it. Sets is_over if it ends the work.
@@ -468,7 +468,7 @@ static enum reading_status end_reading(struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     end_threads(reading);
     if (!reading->has_cutter) return READING_FAILED;
-    progress_end_documents(&reading->progress, reading->document_count, reading->document_bytes);
+    progress_show_documents_in_all(&reading->progress, reading->document_count, reading->document_bytes);
     const bool any_good = rules->again != NULL || report_totals(reading);
     if (!reading->has_returned_all || !reading->cut_all) return READING_FAILED;
     const bool is_partial = !any_good || reading->documents.failed || reading->bad.of[BAD_FILE] > 0;

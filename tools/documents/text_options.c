@@ -88,7 +88,7 @@ void text_options_free(struct text_options *options) {
     strings_free(&options->rules.extract.json.texts);
 }
 
-bool text_options_settle(struct text_options *options, enum document_format format) {
+bool text_options_complete(struct text_options *options, enum document_format format) {
     struct reading_rules *rules = &options->rules;
     options->features = options->features || rules->extract.hashes || rules->extract.tokens;
     extract_complete_rules(&rules->extract);

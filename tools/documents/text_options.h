@@ -7,7 +7,7 @@
 
 struct text_options {
     struct reading_rules rules;
-    bool features; /* The input is features; text_options_settle also sets it for --hashes and --tokens. */
+    bool features; /* The input is features; text_options_complete also sets it for --hashes and --tokens. */
     int hash;      /* --hash, of enum idx_hash_kind. Like --ties, it becomes a part of the recipe. */
     unsigned ties;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* If rules.recipe points here, the recipe with these parts. */
@@ -27,7 +27,7 @@ void text_options_init(struct text_options *options);
 /* Checks the options once they are read, and completes the rules by them. `format` is that of --format, FORMAT_AUTO
  * without it. Returns false after a complaint. From now on the rules may point into *options, which must stay where it
  * is. */
-bool text_options_settle(struct text_options *options, enum document_format format);
+bool text_options_complete(struct text_options *options, enum document_format format);
 
 /* Frees the lists in the rules. */
 void text_options_free(struct text_options *options);

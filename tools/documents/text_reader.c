@@ -39,7 +39,7 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     }
     uint64_t hash;
     struct problem problem;
-    if (!notation_parse(NOTATION_HEX, IDX_MAX_BITS, feature.bytes, feature.length, &hash, &problem))
+    if (!notation_parse_fingerprint(NOTATION_HEX, IDX_MAX_BITS, feature.bytes, feature.length, &hash, &problem))
         return bad_set(bad, BAD_FEATURE, "'%.*s' is not a hash of 16 hex digits", limit_quoted_bytes(feature.length),
                        feature.bytes);
     idx_simhash_add_hash(simhash, hash, weight);
@@ -239,8 +239,8 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
     return ok && fingerprint_fields(reader, &fields, result, bad);
 }
 
-bool text_reader_read(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
-                      struct bad *bad) {
+bool text_reader_extract(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
+                         struct bad *bad) {
     struct fields fields;
     bool ok = extract_checking_memory(reader, raw, &fields, bad);
     *id = fields.id;

@@ -142,7 +142,7 @@ static void append_shingles_or_body(struct worker *worker, struct document_resul
     struct made *made = &result->made;
     struct span id = {NULL, 0}, body = {NULL, 0};
     result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
-    bool ok = text_reader_read(&worker->reader, raw, &id, &body, &raw->bad);
+    bool ok = text_reader_extract(&worker->reader, raw, &id, &body, &raw->bad);
     if (ok && rules->makes == MAKES_SHINGLES)
         ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &body, output)
                                          : append_all_parts(worker, result, &body, output);
@@ -150,7 +150,7 @@ static void append_shingles_or_body(struct worker *worker, struct document_resul
     output_bytes(output, id.bytes, id.length);
     if (!ok || rules->makes != MAKES_BODY) return;
     made->body_bytes = body.length;
-    made->body.length = printable_cut(body.bytes, body.length, READING_BODY);
+    made->body.length = printable_find_cut(body.bytes, body.length, READING_BODY);
     output_bytes(output, body.bytes, made->body.length);
 }
 

@@ -14,7 +14,7 @@
 
 /* Warns if the file system of a folder has fewer free bytes than `user`, such as "the index", may need there. */
 static void warn_of_little_space(const char *folder, const char *user, uint64_t needed_bytes) {
-    char needed_text[SIZE_LENGTH], free_text[SIZE_LENGTH];
+    char needed_text[SIZE_TEXT_BYTES], free_text[SIZE_TEXT_BYTES];
     struct statvfs status;
     if (statvfs(folder, &status) != 0) return;
     double free_bytes = (double)status.f_bavail * (double)status.f_frsize;
@@ -33,7 +33,7 @@ static bool are_on_same_file_system(const char *a, const char *b) {
 /* Writes a message with what the build is estimated to need. The library's estimate leaves out IDs, so their bytes are
  * added here. */
 static void report_estimate(const struct idx_build_estimate *estimate, const struct input_size *size) {
-    char memory[SIZE_LENGTH], index[SIZE_LENGTH], peak[SIZE_LENGTH];
+    char memory[SIZE_TEXT_BYTES], index[SIZE_TEXT_BYTES], peak[SIZE_TEXT_BYTES];
     size_print(memory, (double)estimate->memory_bytes);
     size_print(index, (double)(estimate->index_bytes + size->id_bytes));
     size_print(peak, (double)(estimate->peak_bytes + size->id_bytes));
@@ -84,13 +84,13 @@ bool complete_text_options_for_format(struct text_options *options, int format) 
     enum document_format text_format = text_format_of_number[format];
     if (text_format == FORMAT_FEATURES)
         return complain_of_usage("--format %s is for fingerprints, not for texts", input_format_names[format]);
-    return text_options_settle(options, text_format);
+    return text_options_complete(options, text_format);
 }
 
 /* How many bytes of a wrong ID a message shows. */
 enum { SHOWN_ID_BYTES = 40 };
 
-bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length) {
+bool set_item_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length) {
     size_t shown_length = length < SHOWN_ID_BYTES ? length : SHOWN_ID_BYTES;
     *item = id_type == IDX_ID_TEXT ? (struct idx_item){.id = id, .id_length = length} : (struct idx_item){0};
     if (id_type != IDX_ID_U64 || number_parse_digits(id, length, &item->number)) return true;
@@ -108,7 +108,7 @@ static void report_sizes(const char *path, const struct idx_build_summary *summa
                  choose_noun(properties, summary->texts), path, summary->sets_bytes);
     double tables = summary->tables > 0 ? (double)summary->tables : 1;
     struct density density =
-        get_density((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
+        compute_density((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
     const char *noun = properties->sketch > 0 ? "values of sketches" : choose_noun(properties, summary->documents);
     complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu table%s of %" PRIu64
              " bytes in total; document map: %" PRIu64 " bytes",
@@ -152,7 +152,7 @@ static bool measure_skew(const struct idx_index *index, size_t table_count, stru
 static void warn_of_skew(const struct idx_properties *properties, const struct skew *skew) {
     uint64_t dead_bits = skew->largest.dead_bits;
     char mask[NOTATION_MAX_LENGTH];
-    size_t mask_length = notation_print(NOTATION_HEX, properties->bits, dead_bits, mask);
+    size_t mask_length = notation_print_fingerprint(NOTATION_HEX, properties->bits, dead_bits, mask);
     if (dead_bits != 0)
         complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables with these bits in front are less "
                  "selective; see idx info and idx plan",
@@ -173,7 +173,7 @@ static void warn_of_heaviest_fingerprint(const struct idx_index *index, const st
     char text[NOTATION_MAX_LENGTH];
     if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
     if (documents < properties->documents / HEAVY_DOCUMENTS_DIVISOR) return;
-    size_t length = notation_print(NOTATION_HEX, properties->bits, fingerprint, text);
+    size_t length = notation_print_fingerprint(NOTATION_HEX, properties->bits, fingerprint, text);
     complain("%" PRIu64 " of %" PRIu64 " documents have the fingerprint %.*s: such documents are often empty pages, or "
              "nothing but menus; idx lookup lists them",
              documents, properties->documents, (int)length, text);

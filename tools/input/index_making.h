@@ -27,7 +27,7 @@ bool complete_text_options_for_format(struct text_options *options, int format);
 /* Sets *item to a document with this ID, without a fingerprint. The ID is not copied, and must stay valid while the
  * item is used; without IDs in the index, it is left out. Complains and returns false if the index has integer IDs and
  * this is no number. */
-bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length);
+bool set_item_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length);
 
 /* Writes messages about a new index at `path`: how large it is and how long it took, if progress is shown; how many
  * folders of killed builds were removed; and what is unusual about its fingerprints. */

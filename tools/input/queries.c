@@ -23,8 +23,8 @@ static enum queries_status parse_next_argument(struct queries *queries, struct q
     if (queries->begun_count == queries->fingerprints.count) return QUERIES_END;
     const char *text = queries->fingerprints.values[queries->begun_count++];
     *query = (struct query){0, NULL, 0, {NULL, 0}};
-    bool is_good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
-                                  &queries->problem);
+    bool is_good = notation_parse_fingerprint(queries->rules.notation, queries->rules.bits, text, strlen(text),
+                                              &query->fingerprint, &queries->problem);
     return is_good ? QUERIES_ONE : QUERIES_BAD;
 }
 

@@ -39,7 +39,7 @@ static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, cons
     for (const char *unread = id; unread < id_end; id_bytes++) {
         if (*unread == '\t')
             return problem_set(problem, "the line has a %s tab, which an ID can't contain", alone ? "second" : "third");
-        size_t sequence_length = *unread == '\\' ? escape_read(unread, id_end, &byte) : 1;
+        size_t sequence_length = *unread == '\\' ? escape_decode_sequence(unread, id_end, &byte) : 1;
         if (sequence_length == 0)
             return problem_set(problem,
                                "after a %stab, an ID is escaped: a backslash must be followed by t, n, another "
@@ -101,13 +101,14 @@ enum tsv_kind tsv_parse_line(const struct tsv_rules *rules, const char *line, si
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
     size_t digits = tab != NULL ? (size_t)(tab - line) : length;
-    if (!notation_parse(rules->notation, rules->bits, line, digits, &record->fingerprint, problem)) return TSV_BAD;
+    if (!notation_parse_fingerprint(rules->notation, rules->bits, line, digits, &record->fingerprint, problem))
+        return TSV_BAD;
     return parse_id_after_fingerprint(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
 }
 
 /* The line is in the buffer of the reader, which gives a pointer that may be written to. */
 void reader_unescape_id(struct reader *reader, struct tsv_record *record) {
-    record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
+    record->id_length = escape_decode_id(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
 /* ---- Whether a stream is whole ---- */

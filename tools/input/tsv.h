@@ -37,7 +37,7 @@ struct tsv_record {
     uint64_t fingerprint;
     const char *id; /* The ID in the line, or what follows #recipe or #total; or NULL. */
     size_t id_length;
-    bool escaped;    /* The ID is escaped; escape_undo makes the original one of it. */
+    bool escaped;    /* The ID is escaped; escape_decode_id makes the original one of it. */
     uint64_t number; /* The ID, with TSV_ID_U64 and TSV_ID_U64_ALONE. */
 };
 

@@ -149,7 +149,7 @@ static json_t *pack_dropped_counts(const struct findings *findings) {
 /* Returns a fingerprint as a string of hex digits. */
 static json_t *pack_fingerprint(const struct findings *findings, uint64_t fingerprint) {
     char hex[NOTATION_MAX_LENGTH];
-    return json_stringn(hex, notation_print(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
+    return json_stringn(hex, notation_print_fingerprint(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
 }
 
 /* Returns the ID of a document as a string, or as json_from_bytes does; null if the index keeps no IDs. */
@@ -168,7 +168,7 @@ static json_t *pack_document(const struct findings *findings, const struct shown
         return json_pack("{s:o,s:o}", "id", pack_id(findings, shown), "fingerprint",
                          pack_fingerprint(findings, shown->fingerprint));
     if (shown->text == NULL) return json_pack("{s:o}", "id", pack_id(findings, shown));
-    const size_t compared = printable_cut(shown->text, shown->text_length, max_bytes);
+    const size_t compared = printable_find_cut(shown->text, shown->text_length, max_bytes);
     return json_pack("{s:o,s:o,s:o,s:o}", "id", pack_id(findings, shown), "bytes", pack_number(shown->text_bytes),
                      "compared", pack_number(compared), "text", json_from_bytes(shown->text, compared));
 }

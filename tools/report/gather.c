@@ -88,7 +88,7 @@ static enum idx_status summarize_clusters(struct findings *findings, const struc
 
 void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length) {
     shown->number = number;
-    shown->id_length = printable_cut(id, id_length, FINDINGS_ID_BYTES);
+    shown->id_length = printable_find_cut(id, id_length, FINDINGS_ID_BYTES);
     if (shown->id_length > 0) memcpy(shown->id, id, shown->id_length);
     if (shown->id_length == id_length) return;
     memcpy(shown->id + shown->id_length, "…", strlen("…"));

@@ -18,7 +18,7 @@ static void write_html_string(struct output *output, const json_t *string) {
     const char *text = json_string_value(string), *text_end = text + json_string_length(string);
     const char *shown_end = text_end - text > MAX_STRING_BYTES ? text + MAX_STRING_BYTES : text_end;
     while (text < shown_end) {
-        char piece[PRINTABLE_PIECE];
+        char piece[PRINTABLE_PIECE_BYTES];
         text += printable_write_piece(text, piece);
         if (text[-1] >= '\t' && text[-1] <= '\r') strcpy(piece, " "); /* text[-1] is the last byte of the piece. */
         if (strchr("<>&\"", *piece) != NULL) /* A piece is never empty, so this finds no NUL. */

@@ -60,7 +60,7 @@ static void copy_summary(struct report *report) {
     findings->kept.documents = clusters->documents - findings->dropped.documents;
 }
 
-bool report_gather(struct report *report, const struct idx_index *index) {
+bool report_gather_by_distance(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
     chains_add_member(&report->findings, NULL); /* There are no more members. */
     copy_summary(report);
@@ -72,7 +72,7 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     return ok;
 }
 
-bool report_gather_levels(struct report *report, struct resemble *resemble) {
+bool report_gather_by_resemblance(struct report *report, struct resemble *resemble) {
     copy_summary(report);
     bool ok = levels_gather_findings(&report->findings, resemble, report->listing->options.memory_bytes);
     progress_end(resemble->options.context);
@@ -175,7 +175,7 @@ bool report_write(struct report *report) {
     bool ok = folder != NULL || complain("out of memory");
     ok = ok && page_write(&page, &report->findings, &report->origin) && !interrupt_is_noted() &&
          scratch_open(&report->scratch, folder, option_name);
-    if (ok) path = scratch_path(&report->scratch, page_name);
+    if (ok) path = scratch_join(&report->scratch, page_name);
     ok = ok && (path != NULL || complain("out of memory")) && write_page_file(report, &page, path);
     free(page.bytes);
     free(folder);
@@ -184,7 +184,7 @@ bool report_write(struct report *report) {
 }
 
 bool report_publish(const struct report *report) {
-    char *path = scratch_path(&report->scratch, page_name);
+    char *path = scratch_join(&report->scratch, page_name);
     if (path == NULL) return complain("out of memory");
     bool ok = (rename(path, report->path) == 0 && folder_sync_parent(report->path)) || complain_of_writing(report);
     free(path);

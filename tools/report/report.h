@@ -27,14 +27,14 @@ void report_add_member(struct report *report, const struct idx_cluster_member *m
 
 /* Finds in the index what the page says, once the clusters are listed. Returns false after a complaint, or if a signal
  * was noted. */
-bool report_gather(struct report *report, const struct idx_index *index);
+bool report_gather_by_distance(struct report *report, const struct idx_index *index);
 
 /* Finds what the page says where documents are compared by resemblance: asks `resemble` about other thresholds than its
  * own. Returns false after a complaint, or if a signal was noted. */
-bool report_gather_levels(struct report *report, struct resemble *resemble);
+bool report_gather_by_resemblance(struct report *report, struct resemble *resemble);
 
 /* Adds how many documents and bytes of the inputs were kept and dropped. `dropped` has a bit for each document that was
- * compared. Call this after report_gather_levels. Complains and returns false if the journal can't be read. */
+ * compared. Call this after report_gather_by_resemblance. Complains and returns false if the journal can't be read. */
 bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
 
 /* Reads again the texts that are shown. Returns false after a complaint, or if a signal was noted. */

@@ -42,7 +42,7 @@ bool contains_find_best(struct contains *contains, uint64_t document, const uint
 }
 
 const char *contains_next_pair(struct contains *contains, uint64_t *offset, struct contained_pair *pair) {
-    const char *bytes = temporary_take_bytes(&contains->pairs, offset, sizeof *pair);
+    const char *bytes = temporary_read_bytes(&contains->pairs, offset, sizeof *pair);
     if (bytes != NULL) memcpy(pair, bytes, sizeof *pair);
     return bytes;
 }

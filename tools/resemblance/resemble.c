@@ -21,7 +21,7 @@ void resemble_set_contained_size(struct resemble *resemble, const struct idx_tex
     resemble->contained_size = words < width ? words > 0 : words - width + 1;
 }
 
-bool quota_read(const char *option, const char *argument, struct quota *quota) {
+bool quota_parse(const char *option, const char *argument, struct quota *quota) {
     size_t length = strlen(argument);
     bool is_share = length > 0 && argument[length - 1] == '%';
     if (is_share) length--;
@@ -109,7 +109,7 @@ const char *resemble_write_remark(const struct resemble *resemble, char remark[R
 struct span resemble_find_id(struct resemble *resemble, uint64_t number) {
     uint64_t offset = find_id_begin(resemble, number);
     size_t length = (size_t)(resemble->id_ends[number] - offset);
-    return (struct span){length == 0 ? "" : temporary_take_bytes(&resemble->ids, &offset, length), length};
+    return (struct span){length == 0 ? "" : temporary_read_bytes(&resemble->ids, &offset, length), length};
 }
 
 /* An ID that is being sorted, and the number of its document. */
@@ -214,9 +214,9 @@ static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t secon
     const struct span first_id = resemble_find_id(writer->resemble, first),
                       second_id = resemble_find_id(writer->resemble, second);
     row_begin(&writer->rows);
-    row_put_id(&writer->rows, NULL, first_id.bytes, first_id.length);
-    row_put_id(&writer->rows, NULL, second_id.bytes, second_id.length);
-    row_put_share(&writer->rows, NULL, shared, total);
+    row_write_id(&writer->rows, NULL, first_id.bytes, first_id.length);
+    row_write_id(&writer->rows, NULL, second_id.bytes, second_id.length);
+    row_write_share(&writer->rows, NULL, shared, total);
     writer->pair_count++;
 }
 
@@ -225,8 +225,8 @@ static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t secon
 static void write_row(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     begin_row(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0)
-        row_put_share(&writer->rows, NULL, pair->shared,
-                      pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
+        row_write_share(&writer->rows, NULL, pair->shared,
+                        pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
     row_end(&writer->rows);
 }
 
@@ -302,7 +302,7 @@ static bool write_contained_pairs(struct pair_writer *writer) {
     return true;
 }
 
-bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count) {
+bool resemble_write_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count) {
     const struct idx_set_pair_options options = {.size = sizeof options,
                                                  .threshold = resemble->threshold,
                                                  .contained = resemble->contained,

@@ -58,7 +58,7 @@ void resemble_set_contained_size(struct resemble *resemble, const struct idx_tex
 
 /* Parses the argument of an option that is a number of documents, or a share of them such as 0.1%. Returns false after
  * a complaint, which calls the option `option`. */
-bool quota_read(const char *option, const char *argument, struct quota *quota);
+bool quota_parse(const char *option, const char *argument, struct quota *quota);
 
 /* Returns the number of documents that a quota means if there are `document_count`: its count, or ceil(share *
  * document_count); 0: no quota is given. */
@@ -95,7 +95,7 @@ const char *resemble_write_remark(const struct resemble *resemble, char remark[R
  * pairs are instead those of known documents and others that contain them, as lines ID<TAB>ID<TAB>SHARE. Sets
  * *pair_count to how many lines there are. Returns false after a complaint, if a signal was noted, or if output failed.
  */
-bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count);
+bool resemble_write_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count);
 
 /* Decides which documents are kept, and sets `kept`; after resemble_look_for_known, that was decided already. Frees the
  * sets, unless asks_more is set. Returns false after a complaint, or if a signal was noted. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-bool shingling_read(const char *argument, struct idx_text_shingle_options *shingling) {
+bool shingling_parse_option(const char *argument, struct idx_text_shingle_options *shingling) {
     static const char characters[] = "chars:";
     const size_t prefix_length = sizeof characters - 1;
     const char *number = argument;

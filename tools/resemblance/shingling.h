@@ -6,7 +6,7 @@
 
 /* Parses the argument of --shingle: N, a number of words, or chars:N. Sets width and unit. Returns false after a
  * complaint; then the unit may have changed. */
-bool shingling_read(const char *argument, struct idx_text_shingle_options *shingling);
+bool shingling_parse_option(const char *argument, struct idx_text_shingle_options *shingling);
 
 /* Sets *shingling to what the recipe of an index with sets says. Returns false, with the default shingles set, if the
  * recipe does not say what they are. */

@@ -59,7 +59,7 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
 /* Adds a text to those that are answered together, which must be fewer than RESEMBLING_TEXTS; they point into `made`.
  * Returns false, after a complaint, if the ID has to be a number but is none. */
 static bool add_text(struct resembling_texts *texts, const struct made *made) {
-    if (!making_set_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
+    if (!set_item_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
     texts->sets[texts->count++] = (struct idx_set){.hashes = made->shingles, .count = made->shingle_count};
     return true;
 }
@@ -92,11 +92,11 @@ bool resembling_close(struct resembling_texts *texts) {
 
 /* ---- Answers ---- */
 
-void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
-                    const struct idx_resembling_document *found, enum idx_id_type id_type) {
+void row_write_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
+                          const struct idx_resembling_document *found, enum idx_id_type id_type) {
     const struct idx_document document = {.number = found->number,
                                           .id = id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
                                           .id_length = found->id_length};
-    row_put_share(rows, "resemblance", found->shared, found->total);
-    row_put_document(rows, "document", &document);
+    row_write_share(rows, "resemblance", found->shared, found->total);
+    row_write_document_id(rows, "document", &document);
 }

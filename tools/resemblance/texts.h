@@ -59,7 +59,7 @@ bool resembling_read_recipe(const struct idx_properties *properties, const char 
 double resembling_find_miss_probability(unsigned value_count, int64_t threshold);
 
 /* Writes the resemblance of a document of the lists, and its ID, into a row that the caller began. */
-void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
-                    const struct idx_resembling_document *found, enum idx_id_type id_type);
+void row_write_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
+                          const struct idx_resembling_document *found, enum idx_id_type id_type);
 
 #endif

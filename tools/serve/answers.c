@@ -65,12 +65,12 @@ static bool write_documents(struct answers *answers, uint64_t fingerprint) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
             return request_fail_by_error(answers->request, &error);
         if (!found || i == max_documents) break;
-        row_put_document(rows, NULL, &document);
+        row_write_document_id(rows, NULL, &document);
         /* Here, only the length is looked at: answers_write_matches checks the other limits after each match. */
         if (rows->output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
     }
     row_end_array(rows);
-    if (found) row_put_word(rows, "more", "true");
+    if (found) row_write_word(rows, "more", "true");
     return true;
 }
 
@@ -83,12 +83,12 @@ bool answers_write_matches(struct answers *answers, const struct idx_match *matc
     struct request *request = answers->request;
     struct rows *rows = &answers->rows;
     bool with_documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
-    row_put_number(rows, "count", match_count);
+    row_write_number(rows, "count", match_count);
     row_begin_array(rows, "matches");
     for (size_t i = 0; i < match_count && i < request->limit; i++) {
         row_begin_object(rows, NULL);
-        row_put_fingerprint(rows, "fingerprint", NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
-        row_put_number(rows, "distance", matches[i].distance);
+        row_write_fingerprint(rows, "fingerprint", NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
+        row_write_number(rows, "distance", matches[i].distance);
         if (with_documents && !write_documents(answers, matches[i].fingerprint)) return false;
         row_end_object(rows);
         if ((with_documents || (i + 1) % MATCHES_UNCHECKED == 0) && !request_check_limits(request)) return false;
@@ -101,7 +101,7 @@ bool answers_write_matches(struct answers *answers, const struct idx_match *matc
 
 bool answers_write_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
                                      size_t match_count) {
-    row_put_fingerprint(&answers->rows, "query", NOTATION_HEX, answers->properties->bits, query);
+    row_write_fingerprint(&answers->rows, "query", NOTATION_HEX, answers->properties->bits, query);
     return answers_write_matches(answers, matches, match_count);
 }
 
@@ -150,7 +150,7 @@ void answers_write_resembling(struct answers *answers, const struct idx_resembli
     row_begin_array(rows, "resembling");
     for (int64_t i = documents_begin; i < documents_end; i++) {
         row_begin_object(rows, NULL);
-        row_resembling(rows, lists, &lists->documents[i], answers->properties->id_type);
+        row_write_resembling(rows, lists, &lists->documents[i], answers->properties->id_type);
         row_end_object(rows);
     }
     row_end_array(rows);
@@ -168,7 +168,7 @@ void answers_look_up_and_write_resembling(struct answers *answers, const struct 
         return;
     }
     row_begin(&answers->rows);
-    row_put_number(&answers->rows, "features", set->count);
+    row_write_number(&answers->rows, "features", set->count);
     row_begin_value(&answers->rows, "missed");
     output_format(&request->answer, "%.2g",
                   resembling_find_miss_probability(answers->properties->sketch, options->threshold));

@@ -158,8 +158,8 @@ static bool append_item(void *context, json_t *value, struct problem *problem) {
     if (content == NULL) return true;
     if (items->takes_texts) return make_set_of_text(items, content, problem);
     if (!json_is_string(content)) return problem_set(problem, "the fingerprint is no string");
-    return notation_parse(NOTATION_HEX, items->properties->bits, json_string_value(content),
-                          json_string_length(content), &item->fingerprint, problem);
+    return notation_parse_fingerprint(NOTATION_HEX, items->properties->bits, json_string_value(content),
+                                      json_string_length(content), &item->fingerprint, problem);
 }
 
 bool items_read(struct items *items, struct request *request) {

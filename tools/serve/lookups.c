@@ -102,7 +102,8 @@ enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 static bool parse_query(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
-    if (notation_parse(NOTATION_HEX, answers->properties->bits, request->rest, strlen(request->rest), query, &problem))
+    if (notation_parse_fingerprint(NOTATION_HEX, answers->properties->bits, request->rest, strlen(request->rest), query,
+                                   &problem))
         return true;
     return request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->rest, problem.sentence);
 }
@@ -158,8 +159,8 @@ static bool parse_and_answer_line(void *context, json_t *line, struct problem *p
     uint64_t query;
     if (!json_is_string(text))
         return problem_set(problem, "it is neither \"FINGERPRINT\" nor {\"fingerprint\":\"FINGERPRINT\"}");
-    if (!notation_parse(NOTATION_HEX, answers->properties->bits, json_string_value(text), json_string_length(text),
-                        &query, problem))
+    if (!notation_parse_fingerprint(NOTATION_HEX, answers->properties->bits, json_string_value(text),
+                                    json_string_length(text), &query, problem))
         return false;
     write_answer_row(answers, query);
     return true;
@@ -203,7 +204,7 @@ void lookups_answer_id(struct request *request) {
             request_fail(request, MHD_HTTP_NOT_FOUND, "the index has no document with this ID");
         if (request->status == 0) {
             row_begin(&answers.rows);
-            row_put_id(&answers.rows, "id", request->id, request->id_length);
+            row_write_id(&answers.rows, "id", request->id, request->id_length);
             answers_look_up_and_write_all(&answers, found, count);
         }
         free(found);

@@ -32,7 +32,7 @@ static void drop_last_character(char *text) {
 
 /* Writes a sentence as a JSON string, in which what is not printable is escaped. */
 static void write_printable_sentence(struct output *output, const char *sentence) {
-    char printable[4 * MOST_SENTENCE + PRINTABLE_PIECE];
+    char printable[4 * MOST_SENTENCE + PRINTABLE_PIECE_BYTES];
     size_t length = 0;
     while (*sentence != '\0') {
         sentence += printable_write_piece(sentence, printable + length);

@@ -119,7 +119,7 @@ void status_answer_info(struct request *request) {
     struct service *service = request->service;
     struct view *view = views_acquire(&service->views);
     struct idx_error error;
-    if (!properties_put_json(view->index, &request->answer, &error)) request_fail_by_error(request, &error);
+    if (!properties_write_json(view->index, &request->answer, &error)) request_fail_by_error(request, &error);
     views_release(&service->views, view);
     request_finish_answer(request, "application/json");
 }

@@ -186,7 +186,7 @@ struct shingle_list {
 static bool make_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct shingle_list *list = result;
     struct span id, body;
-    return text_reader_read(reader, raw, &id, &body, bad) &&
+    return text_reader_extract(reader, raw, &id, &body, bad) &&
            text_list_shingles(&body, &list->shingling, &list->hashes, bad);
 }
 
@@ -211,7 +211,7 @@ static void answer_matches(struct answers *answers, struct text_reader *reader) 
     struct text_result result;
     if (!make_from_body(request, reader, make_fingerprints, &result)) return;
     row_begin(&answers->rows);
-    row_put_number(&answers->rows, "features", result.features);
+    row_write_number(&answers->rows, "features", result.features);
     answers_look_up_and_write_all(answers, result.fingerprints, result.count);
 }
 

@@ -55,8 +55,8 @@ enum { MOST_LINE_BYTES = 48 };
 /* Writes the line of a document without its matches: whether it was added, and if not, how many matches it has. */
 static void write_short_line(struct rows *rows, bool added, size_t match_count) {
     row_begin(rows);
-    row_put_word(rows, "added", added ? "true" : "false");
-    if (!added) row_put_number(rows, "count", match_count);
+    row_write_word(rows, "added", added ? "true" : "false");
+    if (!added) row_write_number(rows, "count", match_count);
     row_end(rows);
 }
 
@@ -73,7 +73,7 @@ static bool reserve_if_allowed(struct request *request, size_t bytes) {
 static bool write_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count,
                                   size_t bytes_behind) {
     row_begin(&answers->rows);
-    row_put_word(&answers->rows, "added", "false");
+    row_write_word(&answers->rows, "added", "false");
     if (!answers_write_matches(answers, matches, count)) return false;
     row_end(&answers->rows);
     return reserve_if_allowed(answers->request, bytes_behind);
@@ -142,8 +142,8 @@ static void write_text_lines(struct answers *answers, const struct idx_resemblin
         /* A text without shingles is not added, although none resembles it. */
         if ((text_count > 0 || items->sets[i].count == 0) && with_texts) {
             row_begin(&answers->rows);
-            row_put_word(&answers->rows, "added", "false");
-            row_put_number(&answers->rows, "count", text_count);
+            row_write_word(&answers->rows, "added", "false");
+            row_write_number(&answers->rows, "count", text_count);
             answers_write_resembling(answers, lists, i);
             row_end(&answers->rows);
             with_texts = reserve_if_allowed(request, (items->count - i) * MOST_LINE_BYTES);

@@ -287,7 +287,7 @@ static bool check_related_options(const struct option_rule *rule) {
                              name_length < length ? find_item_argument(excluded) : "");
 }
 
-bool arguments_have(const char *name) {
+bool arguments_have_option(const char *name) {
     for (size_t i = 0; i < command_line.option_count; i++)
         if (command_line.arguments[i] != NULL && strcmp(command_line.rules[i].name, name) == 0) return true;
     return false;

@@ -94,7 +94,7 @@ struct grammar {
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
 
 /* Returns whether the command line that arguments_read read last has the option of this name, without dashes. */
-bool arguments_have(const char *name);
+bool arguments_have_option(const char *name);
 
 /* Returns whether all options on the command line that arguments_read read last are for an input of this name, which is
  * one of the `inputs` in the command's table. Otherwise complains of the first option that is not. */
@@ -156,7 +156,7 @@ int interrupt_descriptor(void);
 
 /* Ends the process by the signal that was noted last, so that its parent sees which one it was. Returns only if no
  * signal was noted. */
-void interrupt_obey(void);
+void interrupt_end_process(void);
 
 /* Like interrupt_catch, for a service, which SIGHUP does not end. Returns false and sets errno if it can't. */
 bool interrupt_catch_in_service(void);

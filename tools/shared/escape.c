@@ -37,7 +37,7 @@ enum { ESCAPE_LETTERS = sizeof escape_letters - 1 };
 
 static const char digits[] = "0123456789abcdef";
 
-size_t escape_byte(char byte, char text[ESCAPE_MOST]) {
+size_t escape_byte(char byte, char text[ESCAPE_MAX_BYTES]) {
     const char *meant = memchr(bytes_meant, byte, ESCAPE_LETTERS);
     if (meant != NULL) {
         text[0] = '\\';
@@ -51,7 +51,7 @@ size_t escape_byte(char byte, char text[ESCAPE_MOST]) {
     return 4;
 }
 
-size_t escape_read(const char *sequence, const char *text_end, char *byte) {
+size_t escape_decode_sequence(const char *sequence, const char *text_end, char *byte) {
     const char *letter = text_end - sequence < 2 ? NULL : memchr(escape_letters, sequence[1], ESCAPE_LETTERS);
     if (letter != NULL) {
         *byte = bytes_meant[letter - escape_letters];
@@ -64,12 +64,12 @@ size_t escape_read(const char *sequence, const char *text_end, char *byte) {
     return 4;
 }
 
-size_t escape_undo(char *id, size_t length) {
+size_t escape_decode_id(char *id, size_t length) {
     size_t unescaped_length = 0;
     const char *id_end = id + length;
     for (const char *unread = id; unread < id_end;) {
         char byte = *unread;
-        size_t sequence_length = byte == '\\' ? escape_read(unread, id_end, &byte) : 1;
+        size_t sequence_length = byte == '\\' ? escape_decode_sequence(unread, id_end, &byte) : 1;
         unread += sequence_length == 0 ? 1 : sequence_length;
         id[unescaped_length++] = byte;
     }
@@ -121,7 +121,7 @@ bool printable_is_utf8(const void *bytes, size_t length) {
     return true;
 }
 
-size_t printable_cut(const char *text, size_t length, size_t limit) {
+size_t printable_find_cut(const char *text, size_t length, size_t limit) {
     size_t fewer = 0;
     if (length <= limit) return length;
     /* A byte that begins with the bits 10 continues a character, so the cut must not be before it. */
@@ -129,7 +129,7 @@ size_t printable_cut(const char *text, size_t length, size_t limit) {
     return limit - fewer;
 }
 
-size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE]) {
+size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE_BYTES]) {
     uint32_t character;
     size_t length;
     /* SIZE_MAX, since decoding stops at the NUL that ends the text: it continues no character. */
@@ -141,6 +141,6 @@ size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE]) {
     }
     if (!is_utf8) length = 1; /* Each bad byte is a piece. */
     for (size_t i = 0; i < length; i++)
-        snprintf(piece + 4 * i, PRINTABLE_PIECE - 4 * i, "\\x%02x", (unsigned)(unsigned char)text[i]);
+        snprintf(piece + 4 * i, PRINTABLE_PIECE_BYTES - 4 * i, "\\x%02x", (unsigned)(unsigned char)text[i]);
     return length;
 }

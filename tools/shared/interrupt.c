@@ -45,7 +45,7 @@ bool interrupt_is_noted(void) { return noted_signal != 0; }
 
 int interrupt_descriptor(void) { return pipe_ends[0]; }
 
-void interrupt_obey(void) {
+void interrupt_end_process(void) {
     if (!interrupt_is_noted()) return;
     signal(noted_signal, SIG_DFL);
     raise(noted_signal);

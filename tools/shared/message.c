@@ -25,7 +25,7 @@ static void overwrite_line(const char *line) {
 /* Copies a text into a buffer of `size` bytes, with unprintable characters escaped and a terminating NUL. Cuts off what
  * does not fit. Returns the length without the NUL. */
 static size_t write_printable(char *buffer, size_t size, const char *text) {
-    char piece[PRINTABLE_PIECE];
+    char piece[PRINTABLE_PIECE_BYTES];
     size_t length = 0;
     while (*text != '\0') {
         text += printable_write_piece(text, piece);

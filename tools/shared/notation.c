@@ -103,16 +103,16 @@ bool share_parse(const char *text, size_t length, int64_t *share) { return idx_w
 
 /* ---- Size ---- */
 
-void size_print(char text[SIZE_LENGTH], double bytes) {
+void size_print(char text[SIZE_TEXT_BYTES], double bytes) {
     static const char units[] = "BKMGTPE";
     size_t unit = 0;
     /* Not beyond the last unit, behind which is the NUL. */
     for (; bytes >= 1024 && unit + 2 < sizeof units; unit++) bytes /= 1024;
     bool is_whole = unit == 0 || bytes >= 99.95; /* With a decimal, it would have four digits once it is rounded. */
-    snprintf(text, SIZE_LENGTH, is_whole ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit], unit == 0 ? "" : "iB");
+    snprintf(text, SIZE_TEXT_BYTES, is_whole ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit], unit == 0 ? "" : "iB");
 }
 
-struct density get_density(double bytes, uint64_t fingerprints, unsigned bits) {
+struct density compute_density(double bytes, uint64_t fingerprints, unsigned bits) {
     struct density density = {.limit = idx_information_limit(fingerprints, bits)};
     if (fingerprints == 0) return density;
     density.bits = 8 * bytes / (double)fingerprints;
@@ -224,8 +224,8 @@ static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_
     return true;
 }
 
-bool notation_parse(enum notation notation, unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
-                    struct problem *problem) {
+bool notation_parse_fingerprint(enum notation notation, unsigned bits, const char *text, size_t length,
+                                uint64_t *fingerprint, struct problem *problem) {
     if (length == 0) return problem_set(problem, "the fingerprint is missing");
     if (text[length - 1] == '\r')
         return problem_set(problem, "the fingerprint ends in a carriage return; lines must end in \\n alone");
@@ -253,7 +253,7 @@ size_t notation_print_decimal(uint64_t number, char *text) {
     return sizeof digits - first_digit;
 }
 
-size_t notation_print(enum notation notation, unsigned bits, uint64_t fingerprint, char *text) {
+size_t notation_print_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text) {
     uint64_t sign_bit = UINT64_C(1) << (bits - 1);
     if (notation == NOTATION_HEX) return print_hex(count_hex_digits(bits), fingerprint, text);
     if (notation == NOTATION_DEC || fingerprint < sign_bit) return notation_print_decimal(fingerprint, text);

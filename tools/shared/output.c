@@ -57,7 +57,7 @@ void output_bytes(struct output *output, const void *bytes, size_t length) {
 void output_text(struct output *output, const char *text) { output_bytes(output, text, strlen(text)); }
 
 void output_printable(struct output *output, const char *text) {
-    char piece[PRINTABLE_PIECE];
+    char piece[PRINTABLE_PIECE_BYTES];
     while (*text != '\0') {
         text += printable_write_piece(text, piece);
         output_text(output, piece);
@@ -66,7 +66,7 @@ void output_printable(struct output *output, const char *text) {
 
 void output_id(struct output *output, const void *id, size_t length) {
     const char *byte = id;
-    char escaped[ESCAPE_MOST];
+    char escaped[ESCAPE_MAX_BYTES];
     if (!escape_is_needed(id, length)) {
         output_bytes(output, id, length);
         return;
@@ -84,7 +84,7 @@ void output_decimal(struct output *output, uint64_t number) {
 
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint) {
     char text[NOTATION_MAX_LENGTH];
-    output_bytes(output, text, notation_print(notation, bits, fingerprint, text));
+    output_bytes(output, text, notation_print_fingerprint(notation, bits, fingerprint, text));
 }
 
 void output_format(struct output *output, const char *format, ...) {

@@ -213,7 +213,8 @@ static void note_report(struct progress *progress, const struct idx_progress *re
     }
     progress->last = *report;
     if (report->phase == IDX_PHASE_ADDING && report->done > progress->added) progress->added = report->done;
-    if (report->phase == IDX_PHASE_ADDING && progress->texts) return; /* progress_say_documents shows this phase. */
+    if (report->phase == IDX_PHASE_ADDING && progress->texts)
+        return; /* progress_show_documents_so_far shows this phase. */
     bool shown_at_once = is_new_phase && report->phase > IDX_PHASE_SORTING; /* The first two take turns too often. */
     if ((shown_at_once && progress->terminal) || now - progress->line_shown >= interval) show_phase(progress, now);
 }
@@ -251,7 +252,7 @@ void progress_note_reading(struct progress *progress) {
 void progress_print_phases(const struct progress *progress) {
     double seconds = 0, processor_seconds = 0;
     uint64_t peak = 0;
-    char size[SIZE_LENGTH];
+    char size[SIZE_TEXT_BYTES];
     fprintf(stderr, "%-18s %10s %10s %12s\n", "phase", "seconds", "processor", "peak memory");
     for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].ended) continue;
@@ -288,7 +289,7 @@ static void append_share_done(char line[LINE_BYTES], uint64_t done, uint64_t tot
     append_format(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
 }
 
-void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done) {
+void progress_show_documents_so_far(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done) {
     char line[LINE_BYTES] = "";
     if (!progress->shown) return;
     double now = read_seconds(), seconds = now - progress->started;
@@ -299,7 +300,7 @@ void progress_say_documents(struct progress *progress, uint64_t documents, uint6
     show_line(progress, line, now);
 }
 
-void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
+void progress_show_documents_in_all(struct progress *progress, uint64_t documents, uint64_t bytes) {
     char line[LINE_BYTES] = "";
     double now = read_seconds();
     if (!progress->shown) return;

@@ -41,7 +41,7 @@ bool progress_visit(void *context, const struct idx_progress *report);
 void progress_end(struct progress *progress);
 
 /* Notes that reading all documents, as the first phase, took the time since progress_start. Prints nothing, since
- * progress_end_documents has printed that time. */
+ * progress_show_documents_in_all has printed that time. */
 void progress_note_reading(struct progress *progress);
 
 /* Prints to standard error a table of the phases that have ended: the seconds and the processor seconds of all threads
@@ -51,9 +51,9 @@ void progress_print_phases(const struct progress *progress);
 /* Shows how many documents and bytes of texts were read so far, unless a line was shown just before. Also shows the
  * share of the input that is read and the time left, by `done`, in the unit of progress->input. One thread alone may
  * call this. */
-void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done);
+void progress_show_documents_so_far(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done);
 
 /* Shows how many documents and bytes of texts were read in all, once that is done. One thread alone may call this. */
-void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes);
+void progress_show_documents_in_all(struct progress *progress, uint64_t documents, uint64_t bytes);
 
 #endif

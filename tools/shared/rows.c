@@ -65,19 +65,19 @@ void row_begin(struct rows *rows) {
 
 void row_end(struct rows *rows) { output_text(rows->output, rows->json ? "}\n" : "\n"); }
 
-void row_put_word(struct rows *rows, const char *name, const char *word) {
+void row_write_word(struct rows *rows, const char *name, const char *word) {
     row_begin_value(rows, name);
     output_text(rows->output, word);
 }
 
-void row_put_id(struct rows *rows, const char *name, const void *id, size_t length) {
+void row_write_id(struct rows *rows, const char *name, const void *id, size_t length) {
     row_begin_value(rows, name);
     (rows->json ? json_write_bytes : output_id)(rows->output, id, length);
 }
 
-void row_put_document(struct rows *rows, const char *name, const struct idx_document *document) {
+void row_write_document_id(struct rows *rows, const char *name, const struct idx_document *document) {
     if (document->id != NULL) {
-        row_put_id(rows, name, document->id, document->id_length);
+        row_write_id(rows, name, document->id, document->id_length);
         return;
     }
     row_begin_value(rows, name);
@@ -86,20 +86,20 @@ void row_put_document(struct rows *rows, const char *name, const struct idx_docu
     write_quote(rows);
 }
 
-void row_put_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits,
-                         uint64_t fingerprint) {
+void row_write_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits,
+                           uint64_t fingerprint) {
     row_begin_value(rows, name);
     write_quote(rows);
     output_fingerprint(rows->output, notation, bits, fingerprint);
     write_quote(rows);
 }
 
-void row_put_number(struct rows *rows, const char *name, uint64_t number) {
+void row_write_number(struct rows *rows, const char *name, uint64_t number) {
     row_begin_value(rows, name);
     output_decimal(rows->output, number);
 }
 
-void row_put_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total) {
+void row_write_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total) {
     row_begin_value(rows, name);
     output_share(rows->output, shared, total);
 }

@@ -23,23 +23,23 @@ void row_end(struct rows *rows);
 void row_begin_value(struct rows *rows, const char *name);
 
 /* Writes a word, such as true, without quotation marks, in JSON as well. */
-void row_put_word(struct rows *rows, const char *name, const char *word);
+void row_write_word(struct rows *rows, const char *name, const char *word);
 
 /* Writes bytes as an ID: escaped in columns (wording.h), and in JSON a string, or {"hex":"…"} if they are not UTF-8. */
-void row_put_id(struct rows *rows, const char *name, const void *id, size_t length);
+void row_write_id(struct rows *rows, const char *name, const void *id, size_t length);
 
 /* Writes the ID of a document, of either type; in JSON a string. */
-void row_put_document(struct rows *rows, const char *name, const struct idx_document *document);
+void row_write_document_id(struct rows *rows, const char *name, const struct idx_document *document);
 
 /* Writes a fingerprint of `bits` bits in a notation; in JSON a string. */
-void row_put_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits,
-                         uint64_t fingerprint);
+void row_write_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits,
+                           uint64_t fingerprint);
 
 /* Writes a number in decimal; in JSON a number. */
-void row_put_number(struct rows *rows, const char *name, uint64_t number);
+void row_write_number(struct rows *rows, const char *name, uint64_t number);
 
 /* Writes a share, as output_share does. */
-void row_put_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total);
+void row_write_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total);
 
 /* In JSON, what is written between these calls is in an object, or in an array; in columns, they write nothing. */
 void row_begin_object(struct rows *rows, const char *name);

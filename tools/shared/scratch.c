@@ -196,20 +196,20 @@ const char *scratch_choose_parent(const char *folder) {
     return folder == NULL || *folder == '\0' ? "/tmp" : folder;
 }
 
-void scratch_clean(const char *parent) {
+void scratch_remove_leftovers(const char *parent) {
     size_t leftovers = remove_all_leftovers(parent);
     if (leftovers == 1) complain("removed a folder that a killed command had left in %s", parent);
     if (leftovers > 1) complain("removed %zu folders that killed commands had left in %s", leftovers, parent);
 }
 
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
-    scratch_clean(parent);
+    scratch_remove_leftovers(parent);
     if (make_scratch_folder(scratch, parent)) return true;
     return complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno),
                     option);
 }
 
-char *scratch_path(const struct scratch *scratch, const char *name) { return folder_join(scratch->path, name); }
+char *scratch_join(const struct scratch *scratch, const char *name) { return folder_join(scratch->path, name); }
 
 void scratch_remove(struct scratch *scratch) {
     if (scratch->path == NULL) return;

@@ -18,7 +18,7 @@ const char *scratch_choose_parent(const char *folder);
 
 /* Removes the scratch folders that killed commands of this user left in the folder at the path `parent`, and says in a
  * message how many these were. What can't be removed stays, without a complaint. */
-void scratch_clean(const char *parent);
+void scratch_remove_leftovers(const char *parent);
 
 /* Cleans `parent`, and makes a private folder there, which scratch_remove removes. Complains and returns false if that
  * fails; the complaint names `option`, which chooses the place. */
@@ -30,7 +30,7 @@ bool scratch_is_at(const char *path);
 
 /* Returns the path that a file of this name has in the scratch folder, and which the caller frees. Returns NULL,
  * without a complaint, if memory ran out. */
-char *scratch_path(const struct scratch *scratch, const char *name);
+char *scratch_join(const struct scratch *scratch, const char *name);
 
 /* Removes the folder with everything in it, unless it was removed or never opened. Open files stay readable. */
 void scratch_remove(struct scratch *scratch);

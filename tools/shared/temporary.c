@@ -21,7 +21,7 @@ static bool complain_once(struct temporary *temporary, const char *action, int e
 }
 
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder) {
-    char *path = scratch_path(scratch, "temporary");
+    char *path = scratch_join(scratch, "temporary");
     *temporary = (struct temporary){.output = OUTPUT_BUFFER, .folder = folder};
     temporary->output.descriptor = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (temporary->output.descriptor < 0)
@@ -36,7 +36,7 @@ bool temporary_flush(struct temporary *temporary) {
     return output_flush(&temporary->output) || complain_once(temporary, "write", temporary->output.error);
 }
 
-/* Removes the mapping, if there is one, and with it the bytes that temporary_take_bytes returned. */
+/* Removes the mapping, if there is one, and with it the bytes that temporary_read_bytes returned. */
 static void unmap_file(struct temporary *temporary) {
     if (temporary->mapped != NULL) munmap((void *)(uintptr_t)temporary->mapped, temporary->size);
     temporary->mapped = NULL;
@@ -69,7 +69,7 @@ static void give_back_touched_pages(struct temporary *temporary, size_t newly_to
 #endif
 }
 
-const char *temporary_take_bytes(struct temporary *temporary, uint64_t *offset, size_t length) {
+const char *temporary_read_bytes(struct temporary *temporary, uint64_t *offset, size_t length) {
     if (length > temporary->size - *offset) return NULL;
     give_back_touched_pages(temporary, length);
     *offset += length;
@@ -82,7 +82,7 @@ bool temporary_copy(struct temporary *temporary, struct output *target) {
     if (!temporary_map(temporary)) return false;
     while (offset < temporary->size) {
         size_t length = temporary->size - offset < AT_ONCE ? temporary->size - (size_t)offset : AT_ONCE;
-        output_bytes(target, temporary_take_bytes(temporary, &offset, length), length);
+        output_bytes(target, temporary_read_bytes(temporary, &offset, length), length);
     }
     return true;
 }

@@ -32,7 +32,7 @@ bool temporary_map(struct temporary *temporary);
 
 /* Returns the `length` bytes at *offset of the mapped file, valid until it is closed or mapped anew, and moves *offset
  * behind them. *offset must not be beyond the end. Returns NULL, without a complaint, if fewer bytes are left. */
-const char *temporary_take_bytes(struct temporary *temporary, uint64_t *offset, size_t length);
+const char *temporary_read_bytes(struct temporary *temporary, uint64_t *offset, size_t length);
 
 /* Maps the file, and appends all bytes that were written to it to the output `target`. Complains and returns false if
  * the file can't be mapped. A failure of the output shows only in its `error`. */

@@ -52,10 +52,10 @@ bool share_parse(const char *text, size_t length, int64_t *share);
 /* ---- Prints sizes in binary units, and compares tables with the least that their fingerprints need ---- */
 
 /* The most bytes that size_print writes, with the terminating NUL. */
-enum { SIZE_LENGTH = 24 };
+enum { SIZE_TEXT_BYTES = 24 };
 
 /* Writes a number of bytes as `17 B`, `1.5 KiB`, `640 MiB`. */
-void size_print(char text[SIZE_LENGTH], double bytes);
+void size_print(char text[SIZE_TEXT_BYTES], double bytes);
 
 /* The size of a table beside the least that is possible. `bits` and `ratio` are 0 without fingerprints. */
 struct density {
@@ -65,7 +65,7 @@ struct density {
 };
 
 /* Computes the density of a table that takes `bytes` bytes and has `fingerprints` fingerprints of `bits` bits each. */
-struct density get_density(double bytes, uint64_t fingerprints, unsigned bits);
+struct density compute_density(double bytes, uint64_t fingerprints, unsigned bits);
 
 /* A format for the mean of all tables, of its bits and its ratio. */
 #define DENSITY_MEAN_FORMAT                                                                                            \
@@ -82,16 +82,16 @@ enum notation {
 /* The names are in the order of the enum. */
 extern const char *const notation_names[];
 
-/* The most bytes that notation_print writes. */
+/* The most bytes that notation_print_fingerprint writes. */
 enum { NOTATION_MAX_LENGTH = 20 };
 
 /* Parses all of `text`, which needs no terminating NUL, as a fingerprint of `bits` bits. Returns false and sets
  * *problem if it is none; then *fingerprint stays as it is. */
-bool notation_parse(enum notation notation, unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
-                    struct problem *problem);
+bool notation_parse_fingerprint(enum notation notation, unsigned bits, const char *text, size_t length,
+                                uint64_t *fingerprint, struct problem *problem);
 
 /* Writes a fingerprint into at least NOTATION_MAX_LENGTH bytes, without a terminating NUL, and returns its length. */
-size_t notation_print(enum notation notation, unsigned bits, uint64_t fingerprint, char *text);
+size_t notation_print_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text);
 
 /* Writes a number in decimal, in up to NOTATION_MAX_LENGTH bytes, without a NUL, and returns its length. */
 size_t notation_print_decimal(uint64_t number, char *text);
@@ -107,33 +107,33 @@ size_t notation_print_decimal(uint64_t number, char *text);
 bool escape_is_needed(const char *id, size_t length);
 
 /* The most bytes that one byte becomes. */
-enum { ESCAPE_MOST = 4 };
+enum { ESCAPE_MAX_BYTES = 4 };
 
 /* Writes a byte as it is in an escaped ID, without a terminating NUL. Returns how many bytes that takes: 1, 2 or 4. */
-size_t escape_byte(char byte, char text[ESCAPE_MOST]);
+size_t escape_byte(char byte, char text[ESCAPE_MAX_BYTES]);
 
 /* Decodes the escape sequence that begins with the backslash at `sequence`, in a text that ends before `text_end`. Sets
  * *byte to the byte that the sequence stands for, and returns its length. Returns 0, and leaves *byte, if the backslash
  * begins no escape sequence. */
-size_t escape_read(const char *sequence, const char *text_end, char *byte);
+size_t escape_decode_sequence(const char *sequence, const char *text_end, char *byte);
 
 /* Decodes an escaped ID in place, and returns the length of the decoded ID. `id` is what follows the tab that marks
  * escaped IDs. A backslash that begins no escape sequence stays. */
-size_t escape_undo(char *id, size_t length);
+size_t escape_decode_id(char *id, size_t length);
 
 /* The most bytes that printable_write_piece writes, with the terminating NUL. */
-enum { PRINTABLE_PIECE = 17 };
+enum { PRINTABLE_PIECE_BYTES = 17 };
 
 /* Writes the first character of a text, which must not be empty, and a terminating NUL. The character is written as it
  * is, or each of its bytes as \xNN if it is a control character, ends a line or changes the direction of writing. A
  * byte that is not UTF-8 is a character of its own, written as \xNN. Returns how many bytes of the text it has. */
-size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE]);
+size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE_BYTES]);
 
 /* Returns whether bytes are well-formed UTF-8, printable or not. */
 bool printable_is_utf8(const void *bytes, size_t length);
 
 /* Returns how many bytes to keep of a text that is cut: all `length` bytes, or if there are more than `limit`, that
  * many or up to three fewer, so that the cut does not divide a character of UTF-8. */
-size_t printable_cut(const char *text, size_t length, size_t limit);
+size_t printable_find_cut(const char *text, size_t length, size_t limit);
 
 #endif

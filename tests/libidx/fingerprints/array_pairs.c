@@ -23,10 +23,10 @@ uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
 
 /* With which instructions a call compares: those of this way, or the fastest where it is NULL. */
 static const struct idxi_compare_way *way;
-const struct idxi_compare_way *__real_idxi_compare_widest(void);
-const struct idxi_compare_way *__wrap_idxi_compare_widest(void);
-const struct idxi_compare_way *__wrap_idxi_compare_widest(void) {
-    return way != NULL ? way : __real_idxi_compare_widest();
+const struct idxi_compare_way *__real_idxi_get_widest_compare_way(void);
+const struct idxi_compare_way *__wrap_idxi_get_widest_compare_way(void);
+const struct idxi_compare_way *__wrap_idxi_get_widest_compare_way(void) {
+    return way != NULL ? way : __real_idxi_get_widest_compare_way();
 }
 
 /* What a call reserves for arrays, now and at most; one thread reserves and releases them. */

@@ -153,7 +153,7 @@ static void test_cut(void **state) {
     for (unsigned distance = 0; distance <= 12; distance++) {
         unsigned sum = 0;
         uint64_t all = 0;
-        idxi_cut_choose(&cut, idxi_compare_widest(), distance, uniform, LENGTH(uniform), NULL, 0);
+        idxi_cut_choose(&cut, idxi_get_widest_compare_way(), distance, uniform, LENGTH(uniform), NULL, 0);
         assert_true(cut.count > 0);
         for (size_t i = 0; i < cut.count; i++) {
             assert_int_equal(idx_distance(cut.balls[i].mask, 0), cut.width);

@@ -45,7 +45,7 @@ static bool ask(const struct idxi_table *table, const uint64_t *keys, uint64_t p
 
 /* Each block is found by its number, and begins as it does where all are read from the first on. */
 static void locate_all(const struct idxi_table *table, const uint64_t *keys) {
-    static uint64_t fingerprints[IDXF_DECODED_ROOM];
+    static uint64_t fingerprints[IDXF_MAX_DECODED_WORDS];
     for (uint64_t block = 0; block < table->header.blocks; block++) {
         struct idxf_start start;
         struct idxi_blocks blocks;

@@ -41,7 +41,7 @@ static void open_sorter(const char *path, bool with_values, unsigned threads, ui
 static struct idxi_stream *sort_added(void) {
     struct idxi_stream *stream;
     for (size_t i = 0; i < world.added.count; i++) {
-        if (idxi_sorter_get_room(&world.sorter) == 0) {
+        if (idxi_sorter_get_free_entries(&world.sorter) == 0) {
             assert_ok(idxi_sorter_spill(&world.sorter, &failure));
             world.spills++;
         }
@@ -263,7 +263,7 @@ static void test_closing_early(void **state) {
     for (size_t entries = 0; entries < 40000; entries += 7000) {
         open_sorter(*state, true, 3, LITTLE);
         for (size_t i = 0; i < entries; i++) {
-            if (idxi_sorter_get_room(&world.sorter) == 0) assert_ok(idxi_sorter_spill(&world.sorter, &failure));
+            if (idxi_sorter_get_free_entries(&world.sorter) == 0) assert_ok(idxi_sorter_spill(&world.sorter, &failure));
             idxi_sorter_add(&world.sorter, i, i);
         }
         close_sorter();

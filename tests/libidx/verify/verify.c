@@ -590,11 +590,11 @@ static void renumber(const char *path, size_t i, uint64_t number) {
 static void put_ids(struct map *map, uint64_t begin, uint64_t end) {
     uint8_t key[8], bytes[COUNT * 8];
     size_t size = IDXF_IDS_HEADER_BYTES;
-    idxf_ids_put_count(bytes, (size_t)(end - begin));
+    idxf_ids_write_count(bytes, (size_t)(end - begin));
     for (uint64_t number = begin; number < end; number++) {
         char id[32];
         size_t length = write_id(id, (size_t)number);
-        size += idxf_ids_put_plain_head(length, bytes + size);
+        size += idxf_ids_write_plain_head(length, bytes + size);
         assert_true(size + length <= sizeof bytes);
         memcpy(bytes + size, id, length);
         size += length;
