@@ -101,7 +101,8 @@ void idxi_log_close(struct idxi_log *log) {
 
 void idxi_log_start_reading(struct idxi_log *log) { log->buffer_begin = log->buffer_end = 0; }
 
-/* Moves the bytes from log->place on to the beginning of the buffer, and makes its capacity at least `capacity`. */
+/* Moves the bytes from log->place on to the beginning of the buffer, and makes its capacity at least `capacity` bytes.
+ * Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_buffer(struct idxi_log *log, size_t capacity, struct idx_error *error) {
     size_t held = log->buffer_end - log->buffer_begin;
     if (held > 0) memmove(log->buffer, log->buffer + log->buffer_begin, held);
@@ -116,7 +117,7 @@ static enum idx_status reserve_buffer(struct idxi_log *log, size_t capacity, str
 }
 
 /* Makes the buffer begin at log->place, and reads until it has `size` bytes, or all that the file has from there on.
- * Asks for more than `size` bytes at once, to read ahead. */
+ * Asks for more than `size` bytes at once, to read ahead. Errors: IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 static enum idx_status fill_buffer(struct idxi_log *log, size_t size, struct idx_error *error) {
     if (log->buffer_end - log->buffer_begin >= size) return IDX_OK;
     size_t wanted = log->buffer_end == 0 ? FIRST_READ_BYTES : NEXT_READ_BYTES;
@@ -134,8 +135,8 @@ static enum idx_status fill_buffer(struct idxi_log *log, size_t size, struct idx
 }
 
 /* Reads the frame at log->place into the buffer, where it begins at log->buffer_begin. If the frame is whole, sets
- * *found to true, and moves log->place behind it. Sets *is_nonzero to whether its header is not all zeros: if that is
- * so, but not *found, the frame is torn, or still being written. */
+ * *found to true, and moves log->place behind it. Sets *is_nonzero to whether its header has a byte other than 0. A
+ * frame with *is_nonzero but not *found is torn, or still being written. Errors: IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 static enum idx_status read_frame(struct idxi_log *log, struct idxf_frame *frame, bool *found, bool *is_nonzero,
                                   struct idx_error *error) {
     static const uint8_t zero_header[IDXF_FRAME_HEADER_BYTES];
@@ -225,8 +226,9 @@ static struct idxi_log_map *make_map(size_t capacity, bool has_sets) {
 
 #define MAX_MAPPED_AHEAD ((uint64_t)1 << 20) /* bytes that are mapped besides twice those that are needed */
 
-/* Makes log->map have all frames up to log->place, and some bytes more, but not the whole file, whose size may be any.
- * Where the present map has no capacity for them, the log gets a new map; holders of the old one keep that. */
+/* Maps all frames before log->place into log->map, and at most as many bytes and MAX_MAPPED_AHEAD more behind them, for
+ * frames to come: the file may be much larger. If the present map has no capacity for that, the log gets a new map;
+ * holders of the old one keep it. Errors: IDX_WRONG_SIZE (the file became shorter), IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
     uint64_t file_size, limit = 2 * log->place.offset + MAX_MAPPED_AHEAD;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
@@ -260,12 +262,14 @@ struct visit_arguments {
 
 #define MAX_PREFETCHED 16 /* records that are read and prefetched before the first of them is visited */
 
-/* Returns whether visitors get the IDs of records, and sets, where they are in the map, and not in the buffer. */
+/* Returns whether visitors get IDs and sets that are in log->map. Otherwise the IDs are in the buffer, and there are no
+ * sets. */
 static bool uses_map(const struct idxi_log *log) { return log->rules.id_type == IDXF_ID_TEXT || log->rules.sketch > 0; }
 
-/* Reads the record at *cursor, whose frame has records up to `end`, and moves *cursor behind it. Sets *number_count to
- * how many sequence numbers the record takes, from `sequence` on; the frame has `numbers_left` from there on. Returns a
- * fault if the record breaks a rule, takes more numbers than are left, or takes numbers on both sides of `after`. */
+/* Reads the record at *cursor, and moves *cursor behind it; the records of the frame end before `end`. Sets
+ * *number_count to how many sequence numbers the record takes, from `sequence` on. The frame has `numbers_left` numbers
+ * from there on. Returns a fault if the record breaks a rule, takes more numbers than are left, or takes numbers on
+ * both sides of `after`. */
 static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **cursor, const uint8_t *end,
                                    uint64_t numbers_left, uint64_t sequence, uint64_t after, struct idxf_record *record,
                                    uint64_t *number_count) {

@@ -15,7 +15,7 @@
  * its length changes in the file. */
 struct idxi_log_map {
     atomic_size_t holders;
-    size_t size, capacity; /* how many bytes of the file are mapped, and may be */
+    size_t size, capacity; /* bytes of the file that are mapped now, and that can be mapped at most */
     size_t zeros_behind;   /* bytes of zeros behind the capacity */
     uint8_t *bytes;
 };
@@ -40,10 +40,12 @@ struct idxi_log {
 };
 
 /* Opens the log in the folder of an index (a descriptor, and its path), to read the records behind number `after`, but
- * reads none yet. `entry` is what the manifest says of the log. Call idxi_log_close even after an error. Errors:
- * IDX_MISSING_FILE, IDX_FOREIGN_FILE (another index's, or another log of this one), IDX_BAD_CONTENT (records between
- * `after` and the first one of the log are missing), IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_NEW_VERSION,
- * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
+ * reads none yet. `rules` are those that the records of the index keep (idxi_index_get_rules); they are copied. `entry`
+ * is what the manifest says of the log. Call idxi_log_close even after an error. Errors:
+ * - IDX_MISSING_FILE, IDX_FOREIGN_FILE (it is another index's log, or another log of this index);
+ * - IDX_BAD_CONTENT (records between `after` and the first one of the log are missing);
+ * - IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_NEW_VERSION;
+ * - IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *folder_path,
                               const struct idxf_record_rules *rules, const struct idxf_manifest_log *entry,
                               uint64_t after, struct idx_error *error);
@@ -52,12 +54,13 @@ enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *fold
  * number is at most `after` + 1. Errors: IDX_BAD_CONTENT. */
 enum idx_status idxi_log_check_no_gap(const struct idxi_log *log, uint64_t after, struct idx_error *error);
 
-/* Returns whether an open log has the ID that the manifest's entry names, or is the next log, which replaced that one.
- */
+/* Returns whether an open log is the one that the manifest's entry describes, with the same ID and first record, or the
+ * next log, which replaced that one. */
 bool idxi_log_belongs_to(const struct idxi_log *log, const struct idxf_manifest_log *entry);
 
-/* Is called for each record. An integer ID is valid during the call only, and a text ID, which follows the 4 bytes of
- * its length, as long as the log's map is held. Any status but IDX_OK ends the reading with that status. */
+/* Is called for each record. If the index has text IDs or sets, the ID and the members are in the log's map: they stay
+ * valid as long as the map is held, and four bytes with its length precede a text ID. Otherwise the ID is valid during
+ * the call only. Any status but IDX_OK ends the reading with that status. */
 typedef enum idx_status (*idxi_record_visitor)(void *context, const struct idxf_record *record,
                                                struct idx_error *error);
 
@@ -65,9 +68,10 @@ typedef enum idx_status (*idxi_record_visitor)(void *context, const struct idxf_
 typedef void (*idxi_record_prefetcher)(void *context, const struct idxf_record *record);
 
 /* Visits the records behind number `after`, in order, up to the end of the last whole frame, which may not be on disk
- * yet. `after` is the number of the last record that was visited, or a greater one. `prefetch` may be NULL. If nothing
- * is new, this is one read of some bytes. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR. */
+ * yet. `after` is the number of the last record that was visited, or a greater one. `prefetch` may be NULL, and so may
+ * `visit` if `after` is IDXF_MAX_SEQUENCE: then all frames are checked. If nothing is new, this is one read of some
+ * bytes. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT (a record breaks a rule, or the last records of the manifest are
+ * missing), IDX_WRONG_SIZE (the file became shorter), IDX_OUT_OF_MEMORY, IDX_IO_ERROR; a status of the visitor. */
 enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                                        idxi_record_visitor visit, void *context, struct idx_error *error);
 
@@ -75,8 +79,9 @@ enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idx
 void idxi_log_start_reading(struct idxi_log *log);
 
 /* Reads the next whole frame, and moves log->place behind it. *bytes, frame->size of them, belong to the reader and
- * stay valid until the next call. frame->size is 0, and *bytes is not set, if there are no more whole frames. Errors:
- * IDX_BAD_CHECKSUM, after which log->place is as before; IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+ * stay valid until the next call. If there are no more whole frames, frame->size is 0, *bytes is not set, and log->torn
+ * says whether an incomplete frame follows. Errors: IDX_BAD_CHECKSUM, after which log->place is as before;
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,
                                     struct idx_error *error);
 

@@ -79,9 +79,9 @@ static enum idx_status update_manifest(struct idxi_log_writer *writer, struct id
 
 /* ---- Making a log ---- */
 
-/* Makes the header of the log that is to replace `old`, for the records behind number `after`: in new_log->header, and
- * encoded in new_log->buffer. Sets new_log->place to where the first frame begins. The log gets a random ID and salt.
- */
+/* Makes the header of the log that is to replace `old`, for the records behind number `after`. Sets new_log->header,
+ * and new_log->place to where the first frame begins, and encodes the header in new_log->buffer, which must have
+ * IDXF_LOG_FRAMES bytes. The log gets a random ID and salt. Errors: as idxi_make_uuid. */
 static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_log *old, uint64_t after,
                                    struct idx_error *error) {
     uint8_t salt[IDXF_UUID_BYTES];
@@ -96,8 +96,10 @@ static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_l
     return IDX_OK;
 }
 
-/* Makes the header of a new log in new_log->buffer. If `old` has a file, copies those of its frames to `file` that have
- * records behind number `sequence`. They get new checksums, since a checksum depends on all frames before. */
+/* Makes the header of a new log as make_header does. If `old` has a file, writes to `file` those of its frames from
+ * old->place on that have records behind number `sequence`, and moves old->place behind the last one. The frames get
+ * new checksums, since a checksum depends on all frames before. Errors: as make_header, idxi_log_read_frame and
+ * idxi_page_writer_write. */
 static enum idx_status copy_frames(struct idxi_log *new_log, struct idxi_log *old, uint64_t sequence,
                                    struct idxi_page_writer *file, struct idx_error *error) {
     struct idxf_frame frame = {0, 0};
@@ -311,7 +313,8 @@ static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t 
     return IDX_OK;
 }
 
-/* Makes the buffer large enough for a frame of `size` bytes; what is in it is lost. */
+/* Makes the buffer large enough for a frame of `size` bytes. Its former contents are lost. Errors: IDX_OUT_OF_MEMORY.
+ */
 static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
     if (size <= writer->buffer_capacity) return IDX_OK;
     free(writer->buffer);
@@ -340,8 +343,9 @@ static enum idx_status measure_frame(const struct idxi_log_writer *writer, const
     return IDX_OK;
 }
 
-/* Adds header and checksum to the frame of `size` bytes in the buffer, whose records take `number_count` sequence
- * numbers, writes it to the log, and syncs it. Moves log->place behind it, and notes it in a slot. */
+/* Completes the frame of `size` bytes in the buffer, whose records take `number_count` sequence numbers, by its header
+ * and checksum. Writes it to the log, and syncs it. Then moves log->place behind it, and notes it in a slot; if only
+ * the slot fails, sets writer->slot_due. Errors: IDX_DISK_FULL, IDX_IO_ERROR. */
 static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t number_count,
                                    struct idx_error *error) {
     struct idxi_log *log = &writer->log;

@@ -11,9 +11,10 @@
 struct idxi_log_writer;
 
 /* Opens the log in the folder of an index (a descriptor, and its path; both are copied) for writing, or makes one if
- * the manifest names none, and sets *writer, only if it succeeds. Checks all frames. If the last one may not be on
- * disk, or is not whole, the log is replaced by one of all whole frames. Records in segments are trimmed as by
- * idxi_log_trim_records, whose errors are ignored. Errors: as idxi_manifest_load and idxi_log_open; IDX_DISK_FULL. */
+ * the manifest names none. Sets *writer only if it succeeds. Checks all frames. If the last frame may not be on disk,
+ * or is not whole, replaces the log by one of all whole frames. Also trims it, as idxi_log_trim_records does, of the
+ * records that are in segments; errors of that are ignored. Errors: as idxi_manifest_load and idxi_log_open;
+ * IDX_DISK_FULL. */
 enum idx_status idxi_log_writer_open(struct idxi_log_writer **writer, int folder, const char *folder_path,
                                      struct idx_error *error);
 
@@ -25,10 +26,11 @@ uint64_t idxi_log_writer_get_last_sequence(const struct idxi_log_writer *writer)
  * IDX_IO_ERROR after a failed sync: then it is unknown what is on disk, and the writer can only be closed. */
 enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_error *error);
 
-/* Appends records under the next sequence numbers, as one frame, which is on disk when this returns. After an error,
- * the log has none of them; only after a failed sync, it may have all. Errors: as idxi_log_make_ready;
- * IDX_INVALID_ARGUMENT (a record that breaks a rule), IDX_LIMIT (sequence numbers are used up), IDX_OUT_OF_MEMORY,
- * IDX_DISK_FULL (try again when there is room), IDX_IO_ERROR. */
+/* Appends records under the next sequence numbers, as one frame, which is on disk when this returns. Does nothing if
+ * `count` is 0. After an error, the log has none of them; only after a failed sync, it may have all. Errors:
+ * - as idxi_log_make_ready; IDX_INVALID_ARGUMENT (a record breaks a rule);
+ * - IDX_LIMIT (sequence numbers are used up), IDX_OUT_OF_MEMORY;
+ * - IDX_DISK_FULL (try again when space is free), IDX_IO_ERROR. */
 enum idx_status idxi_log_append_records(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                         struct idx_error *error);
 

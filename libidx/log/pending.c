@@ -48,8 +48,8 @@ static struct idxi_pending_store *new_store(void) {
     return NULL;
 }
 
-/* Returns for how many records to make hash tables: for as many as are expected over time, but for the capacity at
- * least, and for MAX_TABLE_FACTOR times the capacity at most. */
+/* Returns the number of records to make hash tables for: pending->expected_in_all, but at least pending->capacity, and
+ * at most MAX_TABLE_FACTOR times that. */
 static uint64_t choose_table_capacity(const struct idxi_pending *pending) {
     uint64_t limit = MAX_TABLE_FACTOR * pending->capacity, expected = pending->expected_in_all;
     if (expected > limit) return limit;
@@ -146,7 +146,7 @@ bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, co
 }
 
 /* Returns whether a record of this operation has an ID. */
-static bool has_id_for(const struct idxi_pending *pending, enum idxf_operation operation) {
+static bool operation_has_id(const struct idxi_pending *pending, enum idxf_operation operation) {
     return pending->rules.id_type != IDXF_ID_NONE && operation != IDXF_REMOVE_FINGERPRINT;
 }
 
@@ -174,7 +174,8 @@ static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map)
     return true;
 }
 
-/* Returns memory that lives as long as the store, without alignment, or NULL when memory runs out. */
+/* Returns `size` bytes, unaligned, that live as long as the store, and counts them in store->bytes. Returns NULL when
+ * memory runs out. */
 static uint8_t *allocate_id_bytes(struct idxi_pending_store *store, size_t size) {
     uint8_t *bytes = idxi_arena_allocate(&store->id_bytes, size, 1);
     if (bytes != NULL) atomic_fetch_add_explicit(&store->bytes, size, memory_order_relaxed);
@@ -191,8 +192,8 @@ static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idx
     return copy + ID_SIZE_BYTES;
 }
 
-/* Stores a record's fingerprint and ID under a number that no view has yet. Text IDs, and all IDs of texts with sets,
- * are copied, except where they stay valid: in `map` (unless that is NULL), which the store then holds, or in the copy
+/* Stores a record's fingerprint and ID under a number that no view has yet. Copies text IDs, and all IDs of texts with
+ * sets, unless they stay valid: an ID in `map` (NULL: there is none), which the store then holds, and an ID in the copy
  * of a text that idxi_pending_append_text made. Returns false when memory runs out. */
 static bool store_record(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
                          uint32_t number) {
@@ -207,7 +208,7 @@ static bool store_record(struct idxi_pending *pending, const struct idxf_record 
         atomic_fetch_add_explicit(&store->bytes, bytes, memory_order_relaxed);
     }
     (*chunk)->fingerprints[place] = record->fingerprint;
-    if (!has_id_for(pending, record->operation)) return true;
+    if (!operation_has_id(pending, record->operation)) return true;
     if (pending->rules.id_type == IDXF_ID_U64 && pending->rules.sketch == 0) {
         memcpy(&(*chunk)->ids[place], record->id, sizeof(uint64_t));
         return true;
@@ -260,7 +261,7 @@ static uint64_t hash_record_id(const struct idxf_record *record) {
 
 void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record) {
     idxi_pending_prefetch_slot(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint));
-    if (has_id_for(pending, record->operation))
+    if (operation_has_id(pending, record->operation))
         idxi_pending_prefetch_slot(&pending->tables->ids, hash_record_id(record));
     idxi_pending_prefetch_buckets(pending, record->fingerprint);
 }
@@ -326,7 +327,7 @@ static void add_to_tables(struct idxi_pending *pending, uint32_t number) {
         idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
 
-/* Prefetches the slots of the hash tables that add_to_tables will read and write. */
+/* Prefetches the slots of the hash tables that add_to_tables will read and write for record `number`. */
 static void prefetch_for_tables(const struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
@@ -364,7 +365,7 @@ enum idx_status idxi_pending_append_record(struct idxi_pending **current, const 
     struct idxi_pending *pending = *current;
     uint32_t number = (uint32_t)count;
     if (!store_record(pending, record, map, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
-    bool has_id = has_id_for(pending, record->operation);
+    bool has_id = operation_has_id(pending, record->operation);
     uint32_t first_link = idxi_pending_find_first_link(pending, record->fingerprint), previous_id = 0;
     uint64_t id_hash = has_id ? hash_record_id(record) : 0;
     _Atomic uint32_t *id_slot = NULL;

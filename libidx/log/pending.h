@@ -10,9 +10,10 @@
 
 struct idxi_pending;
 
-/* Makes an empty `struct idxi_pending`, held once, for the records behind sequence number `after`. About `expected` of
- * them will be appended before idxi_pending_make_runs, and `expected_in_all` over time; 0 where that is unknown. `k` is
- * the index's. No views may be made before idxi_pending_make_runs. Errors: IDX_OUT_OF_MEMORY; *pending is NULL then. */
+/* Makes an empty `struct idxi_pending`, held once, for the records behind sequence number `after`. `rules`, which are
+ * copied, and `k` are the index's. About `expected` records will be appended before idxi_pending_make_runs, and
+ * `expected_in_all` over time; 0 where that is unknown. No views may be made before idxi_pending_make_runs. Errors:
+ * IDX_OUT_OF_MEMORY; *pending is NULL then. */
 enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
                                  uint64_t after, uint64_t expected, uint64_t expected_in_all, struct idx_error *error);
 
@@ -29,17 +30,17 @@ void idxi_pending_release(struct idxi_pending *pending);
  * call it. */
 uint64_t idxi_pending_get_last(const struct idxi_pending *pending);
 
-/* Appends a record, which must keep the rules, under the next sequence number. Its ID is copied if `map` is NULL.
- * Otherwise a text ID is in that map, behind its length: it is used there, and the map is held. If *pending is full,
- * another `struct idxi_pending` with the same records takes its place, and the caller's hold passes to that one; so
- * views need a hold of their own. One thread at a time. After an error, the records are as before. Errors:
- * IDX_OUT_OF_MEMORY, IDX_LIMIT (there are 2^32 - 1 records, and only a compaction allows more). */
+/* Appends a record, which must keep the rules, under the next sequence number. If `map` is NULL, copies its ID.
+ * Otherwise a text ID must be in that map, behind the four bytes of its length: it is used there, and the map is held.
+ * If *pending is full, another `struct idxi_pending` with the same records takes its place, and the caller's hold
+ * passes to that one; so views need a hold of their own. One thread at a time. After an error, the records are as
+ * before. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT (there are 2^32 - 1 records, and only a compaction allows more). */
 enum idx_status idxi_pending_append_record(struct idxi_pending **pending, const struct idxf_record *record,
                                            struct idxi_log_map *map, struct idx_error *error);
 
-/* Appends one addition for each value of the sketch of a text, whose IDXF_ADD_TEXT record this is. They share the ID
- * and the members of the record: in `map`, or if that is NULL, in a copy. After an error, some of them may have been
- * appended. Otherwise as idxi_pending_append_record. */
+/* Appends one addition for each value of the sketch of a text, whose IDXF_ADD_TEXT record this is. All of them use one
+ * ID and one array of members: those of the record, which must be in `map`, or if `map` is NULL, those of one copy.
+ * After an error, some of them may have been appended. Otherwise as idxi_pending_append_record. */
 enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const struct idxf_record *record,
                                          struct idxi_log_map *map, struct idx_error *error);
 

@@ -15,11 +15,12 @@
 
 /* ---- Making ---- */
 
-/* Returns the bits of a part that choose a bucket, for a given number of fingerprints. The part has `width` bits, from
- * bit `low` on; its most significant bits are used, and none if all fingerprints fit into one bucket. */
-static struct idxi_pending_bits choose_bucket_bits(unsigned width, unsigned low, uint64_t fingerprints) {
+/* Returns which bits of a part choose the bucket of a fingerprint, if there are `fingerprint_count` of them. The part
+ * has `width` bits, and `low` is the number of its least significant bit. Uses the most significant bits of the part,
+ * or none if all fingerprints fit into one bucket. */
+static struct idxi_pending_bits choose_bucket_bits(unsigned width, unsigned low, uint64_t fingerprint_count) {
     unsigned used = 0;
-    while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > MAX_MEAN_IN_BUCKET) used++;
+    while (used < width && used < MAX_BUCKET_BITS && fingerprint_count >> used > MAX_MEAN_IN_BUCKET) used++;
     unsigned shift = used == 0 ? 0 : low + width - used; /* A shift by 64 is undefined. */
     return (struct idxi_pending_bits){
         .mask = idxf_low_bits(used) << shift, .shift = shift, .last_bucket = (uint32_t)idxf_low_bits(used)};
@@ -66,8 +67,9 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
 }
 
 /* Also makes the empty buckets of the next part for the records to come. Fingerprints are cut into k + 1 parts, from
- * the most significant bit on. All have the same width, or the first ones have one bit more. With k = 0 the hash table
- * of fingerprints answers queries, and there are no parts. */
+ * the most significant bit on: the first `wider_parts` have narrow + 1 bits each, the others `narrow`. `low` is the
+ * number of the part's least significant bit, below which only later parts have bits. With k = 0 the hash table of
+ * fingerprints answers queries, and there are no parts. */
 enum idx_status idxi_pending_make_next_run(struct idxi_pending *pending, bool *is_complete, struct idx_error *error) {
     /* The next part is the last one if its number, from 0, is k. */
     *is_complete = !pending->lacks_runs || pending->part_count == pending->k;
@@ -95,7 +97,7 @@ enum idx_status idxi_pending_make_next_run(struct idxi_pending *pending, bool *i
 void idxi_pending_free_buckets(struct idxi_pending *pending) {
     for (unsigned i = 0; i < pending->part_count; i++) {
         free(pending->rests[i].buckets);
-        idxi_pending_free_zeroed(pending->runs[i].begins, count_run_bytes(pending, &pending->runs[i]));
+        idxi_pending_free_memory(pending->runs[i].begins, count_run_bytes(pending, &pending->runs[i]));
         pending->rests[i].buckets = NULL;
         pending->runs[i].begins = NULL; /* so that a later call that finds no memory does not free it again */
     }

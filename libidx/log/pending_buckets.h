@@ -6,10 +6,9 @@
 
 struct idxi_pending;
 
-/* Does one step of what idxi_pending_make_runs does, so that no call takes long: makes the run of the next part. At
- * most k + 1 calls are needed. Sets *is_complete to whether all runs are made; nothing may be appended between the
- * first call and that. Errors: IDX_OUT_OF_MEMORY, after which *is_complete says nothing, and a later call begins again.
- */
+/* Makes the run of the next part: one step of idxi_pending_make_runs, so that no call takes long. Sets *is_complete to
+ * whether all runs are made, which needs at most k + 1 calls. Nothing may be appended from the first call until then.
+ * Errors: IDX_OUT_OF_MEMORY; *is_complete is unspecified then, and a later call begins again with the first part. */
 enum idx_status idxi_pending_make_next_run(struct idxi_pending *pending, bool *is_complete, struct idx_error *error);
 
 /* Frees the buckets of all parts: the runs, and the arrays of the rests. */

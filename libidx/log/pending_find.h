@@ -6,7 +6,7 @@
 #include "libidx/log/pending_view.h"
 #include "libidx/segment/unpacked.h"
 
-/* Do the work of the next two functions, which are inline, where view->records is not NULL. */
+/* The parts of the next two functions that are not inline. view->records must not be NULL. */
 void idxi_pending_find_near_in_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
                                        size_t begin, size_t end, idxi_near_visitor visit, void *context);
 void idxi_pending_prefetch_near_in_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance);

@@ -21,7 +21,7 @@ void *idxi_pending_allocate_zeroed(size_t bytes) {
     return memory;
 }
 
-void idxi_pending_free_zeroed(void *memory, size_t bytes) {
+void idxi_pending_free_memory(void *memory, size_t bytes) {
     if (bytes < HUGE_FROM_BYTES)
         free(memory);
     else if (memory != NULL)
@@ -52,7 +52,7 @@ struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has
 
 /* Frees the slots of a table, if it has any. */
 static void free_table(struct idxi_pending_table *table) {
-    idxi_pending_free_zeroed(table->slots, table->slot_count * sizeof *table->slots);
+    idxi_pending_free_memory(table->slots, table->slot_count * sizeof *table->slots);
 }
 
 void idxi_pending_release_tables(struct idxi_pending_tables *tables) {

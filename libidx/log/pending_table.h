@@ -15,10 +15,10 @@ static inline uint64_t idxi_pending_hash_id(const uint8_t *id, size_t id_size) {
     return id_size == sizeof(uint64_t) ? idxi_pending_hash(idxf_load64(id)) : idxf_checksum(id, id_size);
 }
 
-/* Returns zeroed memory, in huge pages if it is large, or NULL when memory runs out. Free it by
- * idxi_pending_free_zeroed, with the same number of bytes; NULL is fine there. */
+/* Returns `bytes` bytes of zeroed memory, in huge pages if they are many, or NULL when memory runs out. Free it by
+ * idxi_pending_free_memory, with the same number of bytes; `memory` may be NULL there. */
 void *idxi_pending_allocate_zeroed(size_t bytes);
-void idxi_pending_free_zeroed(void *memory, size_t bytes);
+void idxi_pending_free_memory(void *memory, size_t bytes);
 
 /* Returns empty tables for up to `capacity` records, held once, or NULL when memory runs out. With `has_ids`, there is
  * a table of IDs beside the one of fingerprints. */
@@ -30,15 +30,15 @@ void idxi_pending_release_tables(struct idxi_pending_tables *tables);
 /* Prefetches the slot at which the search for a hash begins. */
 void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash);
 
-/* Adds record `number` to a table, which must have a free slot, and must not have its key. `hash` is the key's. Readers
- * may search at the same time. */
+/* Adds record `number`, whose key (fingerprint or ID) has this hash, to a table. The table must have a free slot, and
+ * no record with the same key. Readers may search at the same time. */
 void idxi_pending_add_to_table(struct idxi_pending_table *table, uint64_t hash, uint32_t number);
 
 /* Returns the link to the first record of a fingerprint, or 0. `pending` may be NULL. */
 uint32_t idxi_pending_find_first_link(const struct idxi_pending *pending, uint64_t fingerprint);
 
-/* Returns the slot of an ID, or the empty slot where it would be. `hash` is the ID's, by idxi_pending_hash_id. The
- * index must have IDs. */
+/* Returns the slot of the table of IDs that leads to the newest record with this ID, or the empty slot where it would
+ * be. `hash` is the ID's, by idxi_pending_hash_id. The index must have IDs. */
 _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash);
 

@@ -17,9 +17,9 @@ static bool is_kept_addition(struct idxi_pending_range range, const struct idxi_
     return link == 0 || link - 1 >= range.end;
 }
 
-/* Returns the number of the oldest record that may count for the fingerprint with this first record. Older ones are not
- * in the range, or were removed with the whole fingerprint. Sets *removal to which of the fingerprint's documents in
- * segments the records of the range remove. */
+/* Returns the number of the oldest record in the range that may add a document of the fingerprint with this first
+ * record: range.begin, or the record after the newest removal of the whole fingerprint. Sets *removal to which of the
+ * fingerprint's documents in segments the records of the range remove. */
 static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first_record,
                             enum idxi_removal *removal) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, first_record);
@@ -221,8 +221,8 @@ uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
     return count;
 }
 
-/* Returns whether record `number`, which is in the view's range, adds a document that was not removed. `links` are the
- * record's, or NULL. */
+/* Returns whether record `number` of the range of the view adds a document, or a fingerprint without ID, that was not
+ * removed. `links` are the record's, or NULL if it has none. */
 static bool adds_document(const struct idxi_pending_view *view, uint32_t number,
                           const struct idxi_pending_links *links) {
     struct idxi_pending_range range = idxi_pending_get_range(view);
@@ -231,7 +231,8 @@ static bool adds_document(const struct idxi_pending_view *view, uint32_t number,
            (is_kept_addition(range, links) && number >= find_oldest(view->records, range, links->first, &removal));
 }
 
-/* Visits the records of a view in their order, or with `documents_only` those whose document was not removed. */
+/* Visits the records of a view by ascending number: all, or with `documents_only` those whose document was not removed.
+ * Errors: those of the visitor. */
 static enum idx_status visit_records(const struct idxi_pending_view *view, bool documents_only,
                                      idxi_pending_record_visitor visit, void *context, struct idx_error *error) {
     struct idxi_pending_range range = idxi_pending_get_range(view);

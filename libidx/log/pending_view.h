@@ -39,8 +39,9 @@ struct idxi_pending_cursor {
     uint64_t sequence;     /* of the record that idxi_pending_next_document returned last */
 };
 
-/* Sets a cursor to the documents of a fingerprint, the oldest first. Each call of idxi_pending_next_document sets *id,
- * which stays valid as long as the records are held, and *id_size, its bytes; or returns false if there are no more. */
+/* Sets a cursor to the documents of a fingerprint, the oldest first; with IDXF_ID_NONE there are none. Each call of
+ * idxi_pending_next_document sets *id, which stays valid as long as the records are held, *id_size, its bytes, and
+ * cursor->sequence; or returns false if there are no more. */
 void idxi_pending_seek_fingerprint(const struct idxi_pending_view *view, uint64_t fingerprint,
                                    struct idxi_pending_cursor *cursor);
 bool idxi_pending_next_document(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size);
@@ -49,8 +50,9 @@ bool idxi_pending_next_document(struct idxi_pending_cursor *cursor, const uint8_
  * none. The view must have the record. */
 void idxi_pending_get_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size);
 
-/* Sets a cursor to the documents with an ID, the newest first. Each call of idxi_pending_next_fingerprint sets
- * *fingerprint to that of the next one, or returns false if there are no more. */
+/* Sets a cursor to the documents with an ID, the newest first. An integer ID is 8 bytes, little-endian. Each call of
+ * idxi_pending_next_fingerprint sets *fingerprint to that of the next document, or returns false if there are no more.
+ */
 void idxi_pending_seek_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
                           struct idxi_pending_cursor *cursor);
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint);
@@ -65,21 +67,22 @@ struct idxi_pending_text {
 };
 
 /* Sets *text to the text that has record `number` of the view, counted from 0, even if it was removed later. Returns
- * false if there is no such record, or it adds no document. */
+ * false, and leaves *text as it was, if there is no such record, or it adds no document. */
 bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number, struct idxi_pending_text *text);
 
 /* Sets *text to the first text that was not removed and whose first record has at least number `number` in the view,
- * counted from 0. Returns false if there is none. */
+ * counted from 0. Returns false if there is none; *text is unspecified then. */
 bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
 
-/* Sets *text to the next text, from the newest to the oldest, of a cursor that idxi_pending_seek_id has set. Returns
- * false if there are no more. */
+/* Sets *text to the next text that was not removed, from the newest to the oldest, of a cursor that
+ * idxi_pending_seek_id has set. Returns false if there are no more; *text is unspecified then. */
 bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text);
 
 /* Returns how many records of the view are removals, by going through all. */
 uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view);
 
-/* Is called for a record of a view. Any status but IDX_OK ends the visit, which then returns that status. */
+/* Is called for a record of a view. Its ID stays valid as long as the records are held; its `members` are not set. Any
+ * status but IDX_OK ends the visit, which then returns that status. */
 typedef enum idx_status (*idxi_pending_record_visitor)(void *context, uint64_t sequence,
                                                        const struct idxf_record *record, struct idx_error *error);
 
