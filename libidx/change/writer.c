@@ -278,7 +278,7 @@ void idxi_writer_prefetch_add(const struct idx_writer *writer, const struct idx_
     struct idxi_stored_number number;
     if (count - i <= AHEAD) return;
     struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], &number);
-    idxi_replay_prefetch(writer->index->replay, &record);
+    idxi_replay_prefetch_append(writer->index->replay, &record);
 }
 
 enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const struct idx_item *items, size_t count,

@@ -89,7 +89,7 @@ static enum idx_status seek_pending(struct idx_documents *documents, struct idxi
     return IDX_OK;
 }
 
-/* Goes on to the next document of a source that is not at its end yet. */
+/* Goes on to the next document of a source, which must have source->left > 0. Errors: as idxi_map_cursor_next. */
 static enum idx_status advance_source(const struct idx_documents *documents, struct idxi_map_cursor *source,
                                       struct idx_error *error) {
     if (source->map != NULL) return idxi_map_cursor_next(source, error);
@@ -184,8 +184,9 @@ static enum idx_status fail_no_id(const struct idxi_map *map, uint64_t number, s
                      (unsigned long long)number);
 }
 
-/* Opens the group of IDs that has the ID of document `number` of a map, in place of the open group. Its first ID comes
- * next. After an error no group is open. */
+/* Opens the group of IDs that has the ID of document `number` of a map, in place of the open group. The first ID of the
+ * group is decoded next. After an error no group is open. Errors: IDX_BAD_CONTENT (there is no such ID),
+ * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
 static enum idx_status open_id_group(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
                                      struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -204,9 +205,10 @@ static enum idx_status open_id_group(struct idx_documents *documents, const stru
     return IDX_OK;
 }
 
-/* Sets document->id and id_length, by document->number: its number in the segment of `map`, or if `map` is NULL, that
- * of its pending record, in place of which the number becomes UINT64_MAX. The ID is valid until the next call. Each ID
- * of a group is decoded from the one before it, so all IDs before the document's are decoded as well. */
+/* Sets document->id and id_length to the ID of document number document->number of a segment, whose map is `map`. If
+ * `map` is NULL, that is the number of a pending record: then sets document->number to UINT64_MAX as well, as pending
+ * documents have no number. The ID is valid until the next call. Each ID of a group is decoded from the one before it,
+ * so all IDs before the document's are decoded as well. Errors: as open_id_group. */
 static enum idx_status decode_id(struct idx_documents *documents, const struct idxi_map *map,
                                  struct idx_document *document, struct idx_error *error) {
     struct idxf_ids *ids = &documents->ids;
@@ -247,8 +249,8 @@ static bool is_removed(const struct idx_documents *documents, const struct idxi_
     return idxi_is_document_removed(documents->index, segment, documents->fingerprint, id, id_size);
 }
 
-/* Goes on to the document after the current one of a source. Other sources that are at the same integer ID go on, too,
- * so that the caller gets each ID once. */
+/* Goes on to the document after the current one of the source `current`. With integer IDs, so do other sources that are
+ * at the same ID, so that the caller gets each ID once. Errors: as advance_source. */
 static enum idx_status advance_past(struct idx_documents *documents, struct idxi_map_cursor *current,
                                     struct idx_error *error) {
     uint64_t integer = current->value;
@@ -260,8 +262,9 @@ static enum idx_status advance_past(struct idx_documents *documents, struct idxi
     return IDX_OK;
 }
 
-/* Sets *value to the value of the next document that was not removed (documents.h), and *document, unless that is NULL,
- * to the document. Sets *found to whether there is one. A text ID is read only if it is needed. */
+/* Sets *value to the value of the next document that was not removed (documents.h), and unless `document` is NULL,
+ * *document to that document. Sets *found to whether there is one; without one, *value is unspecified. Reads a text ID
+ * only if the caller wants it, or to find out whether it was removed. Errors: as idxi_documents_get. */
 static enum idx_status get_next_live(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
                                      bool *found, struct idx_error *error) {
     bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;

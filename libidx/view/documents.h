@@ -7,16 +7,18 @@
 
 #include "libidx/view/index.h"
 
-/* Sets *document to the document with this value. With IDX_ID_TEXT, the value of a document is its number, counted
- * through all segments and then through the pending records; with IDX_ID_U64 it is the ID; with IDX_ID_NONE it can be
- * anything. Fastest where the values of calls ascend. The ID belongs to the cursor, as with idx_documents_next. Errors:
- * IDX_BAD_CONTENT (no document has this number), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+/* Sets *document to the document with this value, even if it was removed. With IDX_ID_TEXT, the value of a document is
+ * its number, counted through all segments and then through the pending records; with IDX_ID_U64 it is the ID; with
+ * IDX_ID_NONE it can be anything. Does not move the cursor. Fastest if the values of successive calls ascend. The ID
+ * belongs to the cursor, as with idx_documents_next. Errors: IDX_BAD_CONTENT (no document has this number),
+ * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error);
 
-/* Goes to the first document of a fingerprint, which may have none. Sets *at_most to an upper bound of how many there
- * are: removed ones are counted, and an integer ID as often as segments and pending records have it; 0 with
- * IDX_ID_NONE. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+/* Goes to the first document of a fingerprint, which may have none. Sets *at_most to an upper bound of the number of
+ * its documents: those in segments from which the whole fingerprint was not removed, plus the pending ones. Documents
+ * that were removed by their ID are included, and an integer ID may count several times. With IDX_ID_NONE, *at_most is
+ * 0. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *at_most,
                                     struct idx_error *error);
 
@@ -24,13 +26,14 @@ enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fi
  * of idxi_documents_seek is exact with text IDs. */
 bool idxi_documents_are_filtered(const struct idx_documents *documents);
 
-/* Sets *value to the value, for idxi_documents_get, of the next document that was not removed; *found is false if there
- * are no more. Errors: as idxi_documents_get. */
+/* Sets *value to the value, for idxi_documents_get, of the next document that was not removed. Sets *found to false if
+ * there are no more; *value is unspecified then. Errors: as idxi_documents_get. */
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error);
 
-/* Is called for a fingerprint without documents: checks that no segment holds it from which it was not removed. Errors:
- * IDX_BAD_CONTENT (a segment does, so its document map is damaged), IDX_BAD_CHECKSUM. */
+/* Call it if idxi_documents_seek found no documents: checks that the tables agree with that. They do not if a segment
+ * holds the fingerprint, and it was not removed from there. Errors: IDX_BAD_CONTENT (a segment does, so its document
+ * map is damaged), IDX_BAD_CHECKSUM. */
 enum idx_status idxi_documents_check_none(const struct idx_documents *documents, struct idx_error *error);
 
 /* Reports that the tables, or a map from IDs, have a fingerprint that has no documents. Returns IDX_BAD_CONTENT. */
@@ -47,8 +50,9 @@ bool idxi_document_has_id(const struct idx_index *index, const struct idx_docume
 typedef enum idx_status (*idxi_document_visitor)(void *context, uint64_t value, const uint8_t *id, size_t id_size,
                                                  struct idx_error *error);
 
-/* Visits a fingerprint's documents of one segment, removed ones included, by ascending value; none if the segment does
- * not hold it. Not for IDX_ID_NONE. Moves the cursor. Errors: as idxi_documents_get; a status of the visitor. */
+/* Visits the documents of a fingerprint in segment number `segment`, removed ones included, by ascending value; none if
+ * the segment does not hold it. Not for IDX_ID_NONE. Moves the cursor: call idxi_documents_seek before
+ * idxi_documents_next_value. Errors: as idxi_documents_get; a status of the visitor. */
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error);
 

@@ -99,8 +99,9 @@ enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_m
     return IDX_OK;
 }
 
-/* Unpacks the segments that were not shared unpacked. The memory that the options allow is divided among all segments
- * in proportion to their numbers of fingerprints. */
+/* Unpacks the segments that have fingerprints and were not shared unpacked. The memory that the options allow, in
+ * bytes, is divided among all segments in proportion to their numbers of fingerprints. Errors: as
+ * idxi_memory_choose_limit and idxi_unpacked_make. */
 static enum idx_status unpack_segments(struct idx_index *index, struct idx_error *error) {
     struct idxi_progress progress;
     uint64_t memory = index->options.memory_bytes;
@@ -258,15 +259,15 @@ static const char *name_recipe(const struct idx_index *index) {
     return index->manifest->recipe[0] == '\0' ? "not known" : index->manifest->recipe;
 }
 
-enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *first, const char *joined,
-                                      struct idx_error *error) {
-    if (index->manifest->bits != first->manifest->bits)
+enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *other,
+                                      const char *participle, struct idx_error *error) {
+    if (index->manifest->bits != other->manifest->bits)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                         "can't be %s with %s, because they differ in their bits: rebuild one of them", joined,
-                         first->path);
-    if (idx_recipe_matches(index->manifest->recipe, first->manifest->recipe, NULL)) return IDX_OK;
+                         "can't be %s with %s, because they differ in their bits: rebuild one of them", participle,
+                         other->path);
+    if (idx_recipe_matches(index->manifest->recipe, other->manifest->recipe, NULL)) return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                      "can't be %s with %s, because they differ in their recipe, '%s' here and '%s' there: rebuild one "
                      "of them by the recipe of the other",
-                     joined, first->path, name_recipe(index), name_recipe(first));
+                     participle, other->path, name_recipe(index), name_recipe(other));
 }

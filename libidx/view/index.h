@@ -43,8 +43,8 @@ struct idx_index {
     bool spoilt;  /* whether `replay` has records that never came into the log: a newer view reads the log anew */
 };
 
-/* Returns an index with these options, of which no file is open yet, or NULL when memory runs out. The options are
- * copied. Close it by idx_close. */
+/* Returns an index that has no file open yet, with a copy of these options, or NULL when memory runs out. Close it by
+ * idx_close. */
 struct idx_index *idxi_index_new(const struct idx_open_options *options);
 
 /* Opens an index as idx_open does, but does not check the options. Shares with an older view (may be NULL) what can be
@@ -53,8 +53,9 @@ struct idx_index *idxi_index_new(const struct idx_open_options *options);
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                                 const struct idx_index *older, struct idx_error *error);
 
-/* Opens the folder at `path` as index->folder, and sets the paths of the index. Errors: IDX_NOT_FOUND, IDX_NOT_AN_INDEX
- * (it is no folder), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
+/* Opens the folder at `path` as index->folder, and sets index->path and index->manifest_path. idx_close frees them,
+ * even after an error. Errors: IDX_NOT_FOUND, IDX_NOT_AN_INDEX (it is no folder), IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
+ * IDX_NO_ACCESS. */
 enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error);
 
 /* Sets index->manifest and index->scheme from the manifest in the open folder. index->manifest stays NULL after an
@@ -66,8 +67,8 @@ enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_err
 enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_manifest_log *log,
                                     struct idx_error *error);
 
-/* Returns whether the index at the path has changed since this one was opened, so that an error of opening it may come
- * from that. False if that can't be found out. */
+/* Returns whether the index at index->path has changed since this one was opened, maybe only in part: then an error of
+ * opening it may come from the change. Returns false if that can't be found out. */
 bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* Returns the largest distance of look-ups: k, or the distance for which the index was unpacked. */
@@ -82,11 +83,11 @@ enum idx_status idxi_check_distance(const struct idx_index *index, unsigned dist
 /* Checks that a distance is not above k: that the tables in the files can answer it. Errors: IDX_BAD_DISTANCE. */
 enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 
-/* Checks that the fingerprints of an index can be compared with those of `first`: that both have the same bits and
- * recipe. `joined` is the participle by which the message says what the caller does with both, such as "merged".
- * Errors: IDX_INVALID_ARGUMENT. */
-enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *first, const char *joined,
-                                      struct idx_error *error);
+/* Checks that the fingerprints of an index can be compared with those of `other`: that both indexes have the same
+ * number of bits, and recipes that match (idx_recipe_matches). `participle` completes the message "can't be ... with":
+ * it says what the caller does with both, such as "merged". Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *other,
+                                      const char *participle, struct idx_error *error);
 
 /* Checks that no query has more bits than the fingerprints of the index. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,

@@ -10,7 +10,7 @@
 
 /* ---- Segments ---- */
 
-size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint) {
+size_t idxi_find_first_live_segment(const struct idx_index *index, uint64_t fingerprint) {
     size_t segment = index->open_segments;
     if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return segment;
     while (segment > 0) {
@@ -56,7 +56,7 @@ bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struc
 
 /* ---- Pending fingerprints ---- */
 
-/* Fingerprints that are being collected, in an array with room for all. */
+/* Fingerprints of pending documents, in an array with capacity for all of them. */
 struct collection {
     uint64_t *fingerprints;
     size_t count;
@@ -72,7 +72,8 @@ static enum idx_status collect_fingerprint(void *context, uint64_t sequence, con
     return IDX_OK;
 }
 
-/* Drops from a collection, which is sorted, repeated fingerprints and those that a segment holds. */
+/* Drops from a collection, which must be sorted, repeated fingerprints and those that a segment holds. Errors: as
+ * idxi_is_held_before. */
 static enum idx_status drop_held(const struct idx_index *index, struct collection *collection,
                                  struct idx_error *error) {
     size_t kept = 0;
@@ -108,7 +109,8 @@ enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, ui
 /* ---- Documents of a segment ---- */
 
 /* Sets *live to whether a document of the segment was removed neither by its ID nor with its whole fingerprint. `value`
- * is its value in the stream: the integer ID, or the number of a text, whose ID is read if it is needed. */
+ * is its value in the stream: the integer ID, or the value of a text document, whose ID is read only if it is needed.
+ * Errors: as idx_documents_open and idxi_documents_get. */
 static enum idx_status find_liveness(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
                                      bool *live, struct idx_error *error) {
     const struct idx_index *index = documents->index;
@@ -128,8 +130,8 @@ static enum idx_status find_liveness(struct idxi_live_documents *documents, uint
     return IDX_OK;
 }
 
-/* Reads the next live documents of the segment, at most `capacity`, and sets *count to how many; 0 only at the end.
- * This is the `read` of the stream. */
+/* Reads the next live documents of the segment, at most `capacity`, and sets *count to how many; 0 only at the end. The
+ * arrays must have capacity for `capacity` elements each. This is the `read` of the stream. */
 static enum idx_status read_live_documents(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                            size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
@@ -177,7 +179,8 @@ static enum idx_status append_entry(void *context, uint64_t sequence, const stru
     return IDX_OK;
 }
 
-/* Sets the arrays of entries to the pending documents, sorted by fingerprint and value, each once. */
+/* Sets the arrays of entries to the pending documents, sorted by fingerprint and value, each once.
+ * idxi_pending_entries_close frees them, even after an error. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status gather_entries(struct idxi_pending_entries *entries, struct idx_error *error) {
     const struct idxi_pending_view *view = &entries->index->pending;
     size_t capacity = (size_t)idxi_pending_count(view) + 1, kept = 0;

@@ -8,22 +8,22 @@
 
 /* ---- Segments ---- */
 
-/* Does what idxi_get_first_live does, but goes through the removals even if there are none. */
-size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint);
+/* Does what idxi_get_first_live does, but searches the removals even if index->removes is false. */
+size_t idxi_find_first_live_segment(const struct idx_index *index, uint64_t fingerprint);
 
-/* Returns the first segment from which a fingerprint was not removed, whether or not the segment has it, or the number
- * of segments if it was removed from all. */
+/* Returns the number of the first segment from which the fingerprint was not removed as a whole, whether or not the
+ * segment has it: the number of segments if it was removed from all. It was not removed from later segments either. */
 static inline size_t idxi_get_first_live(const struct idx_index *index, uint64_t fingerprint) {
-    return index->removes ? idxi_find_first_live(index, fingerprint) : 0;
+    return index->removes ? idxi_find_first_live_segment(index, fingerprint) : 0;
 }
 
-/* Sets *held to whether a segment before segment `end` holds the fingerprint, and it was not removed from there.
- * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* Sets *held to whether a segment with a number below `end` holds the fingerprint, which was not removed from there as
+ * a whole. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
                                     struct idx_error *error);
 
-/* Sets *live to whether a fingerprint was not removed from all segments that hold it. At least one segment must hold
- * it. Errors: as idxi_is_held_before. */
+/* Sets *live to false if the fingerprint was removed from all segments that hold it, and to true otherwise. At least
+ * one segment must hold it. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
                                            struct idx_error *error) {
     *live = idxi_get_first_live(index, fingerprint) == 0;
@@ -51,12 +51,12 @@ bool idxi_is_document_removed(const struct idx_index *index, size_t segment, uin
  * 8 bytes, little-endian. */
 static inline bool idxi_is_document_live(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                          const void *id, size_t id_size) {
-    return !index->removes || (segment >= idxi_find_first_live(index, fingerprint) &&
+    return !index->removes || (segment >= idxi_find_first_live_segment(index, fingerprint) &&
                                !idxi_is_document_removed(index, segment, fingerprint, id, id_size));
 }
 
-/* Returns whether a set of a segment with integer IDs belongs to a text that was not removed: whether the document of
- * its smallest member was not. */
+/* Returns whether a set of a segment, in an index with integer IDs, belongs to a text that was not removed. That is so
+ * if the document of its ID and its smallest member was not removed. */
 bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struct idxf_set *set);
 
 /* ---- Pending ---- */
@@ -81,8 +81,9 @@ struct idxi_live_documents {
     struct idx_documents *texts; /* for the IDs of fingerprints that had single documents removed */
 };
 
-/* Makes a stream of the documents of a segment that were not removed. Its document map must be ready. Text documents
- * are numbered from `offset` on. Call idxi_live_documents_close even after an error of reading. */
+/* Makes documents->stream the stream of the documents of segment number `segment` that were not removed. Its document
+ * map must be ready (idxi_map_prepare). The first text document of the segment has the value `offset`; integer IDs
+ * ignore it. Call idxi_live_documents_close even after an error of reading. */
 void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
                               uint64_t offset);
 
@@ -98,9 +99,10 @@ struct idxi_pending_entries {
     size_t count;
 };
 
-/* Lists the pending documents in entries->array. Text documents are numbered from `offset` on. With IDX_ID_NONE, lists
- * the pending fingerprints that no segment holds, each as its own value. Needs 32 bytes of memory for each document.
- * Call idxi_pending_entries_close even after an error. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* Lists the pending documents in entries->array, sorted by fingerprint and then by value, each once. The first pending
+ * record has the value `offset` if the index has text IDs. With IDX_ID_NONE, lists the pending fingerprints that no
+ * segment holds, each as its own value. Needs 32 bytes of memory for each document. Call idxi_pending_entries_close
+ * even after an error. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error);
 

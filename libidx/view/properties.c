@@ -53,8 +53,8 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
 }
 
 /* Sets the properties that say how skewed a table's data is: its dead bits, and its groups of fingerprints with equal
- * prefixes. mean_group is the mean size of the group of a random fingerprint, so a group counts by the square of its
- * size. Properties that need fingerprints stay as they are if there are none. */
+ * prefixes. mean_group is the mean size of the group of a random fingerprint, so each group counts by the square of its
+ * size. If the table has no fingerprints, mean_group and the numbers of blocks stay as they are. */
 static void set_skew_properties(const struct idxi_table *table, struct idx_table_properties *properties) {
     const struct idxf_statistics *statistics = &table->header.statistics;
     double count = (double)table->header.fingerprints, blocks = (double)table->header.blocks;
@@ -86,7 +86,8 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
     return IDX_OK;
 }
 
-/* Replaces *heaviest by a fingerprint with so many documents if it has more documents, or as many and is smaller. */
+/* Replaces *heaviest by a fingerprint with this number of documents if that is more, or equal and the fingerprint is
+ * smaller. */
 static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
     if (documents < heaviest->documents) return;
     if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
@@ -94,8 +95,8 @@ static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerpr
     heaviest->documents = documents;
 }
 
-/* Replaces *heaviest if a fingerprint has more pending documents. Its documents in segments are not added to these.
- * Errors: as idxi_pending_entries_open. */
+/* Replaces *heaviest by the fingerprint with the most pending documents, if these are more. The documents that it has
+ * in segments are not added to them. Errors: as idxi_pending_entries_open. */
 static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
                                      struct idx_error *error) {
     struct idxi_pending_entries entries;

@@ -6,8 +6,8 @@
 
 #include "libidx/streams/kway_merge.h"
 
-/* The decoding of a range of one segment's table into an array. */
-struct decoding {
+/* The job of decoding a range of one segment's table into an array. */
+struct decode_job {
     const struct idxi_table *table;
     uint64_t *fingerprints;
     size_t capacity, count;
@@ -16,8 +16,8 @@ struct decoding {
     struct idxi_array_stream array; /* of what was decoded, to be merged */
 };
 
-/* Moves the fingerprints whose bits of `mask` are `value` to the front, in their order, and returns how many these
- * are. */
+/* Moves those of `count` fingerprints whose bits of `mask` are `value` to the front, in their order. Returns how many
+ * these are. */
 static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -27,64 +27,64 @@ static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mas
     return kept;
 }
 
-/* Keeps those of `count` fingerprints that are in the range, and adds them to decoding->count. They were just decoded,
- * ascending, behind the first decoding->count fingerprints of the array. */
-static void keep_in_range(struct decoding *decoding, size_t count) {
-    uint64_t *fresh = decoding->fingerprints + decoding->count;
+/* Keeps those of `count` fingerprints that are in the range, and adds them to job->count. They were just decoded,
+ * ascending, behind the first job->count fingerprints of the array. */
+static void keep_in_range(struct decode_job *job, size_t count) {
+    uint64_t *fresh = job->fingerprints + job->count;
     size_t begin = 0, end = count;
-    while (begin < end && fresh[begin] < decoding->low) begin++;
-    while (end > begin && fresh[end - 1] > decoding->high) end--;
+    while (begin < end && fresh[begin] < job->low) begin++;
+    while (end > begin && fresh[end - 1] > job->high) end--;
     if (begin > 0) memmove(fresh, fresh + begin, (end - begin) * sizeof *fresh);
     count = end - begin;
-    if (decoding->mask != 0) count = keep_with_value(fresh, count, decoding->mask, decoding->value);
-    decoding->count += count;
+    if (job->mask != 0) count = keep_with_value(fresh, count, job->mask, job->value);
+    job->count += count;
 }
 
-/* Decodes the fingerprints of the table from decoding->low to decoding->high into the array. Stops when the array has
- * no capacity for one more block: then sets decoding->high to the last fingerprint decoded. Errors: IDX_BAD_CHECKSUM,
+/* Decodes the fingerprints of the table from job->low to job->high into the array. Stops when the array has
+ * no capacity for one more block: then sets job->high to the last fingerprint decoded. Errors: IDX_BAD_CHECKSUM,
  * IDX_BAD_CONTENT. */
-static enum idx_status decode_range(struct decoding *decoding, struct idx_error *error) {
-    const struct idxi_table *table = decoding->table;
+static enum idx_status decode_range(struct decode_job *job, struct idx_error *error) {
+    const struct idxi_table *table = job->table;
     struct idxf_start start = {0, 0};
     size_t count;
-    decoding->count = 0;
+    job->count = 0;
     if (table->header.blocks == 0) return IDX_OK;
-    if (decoding->low > 0) IDXI_TRY(idxi_table_find_block(table, decoding->low, &start, error));
+    if (job->low > 0) IDXI_TRY(idxi_table_find_block(table, job->low, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
     size_t block_room = idxf_get_decoded_capacity(table->decoder);
-    while (decoding->capacity - decoding->count >= block_room) {
-        uint64_t *fresh = decoding->fingerprints + decoding->count;
+    while (job->capacity - job->count >= block_room) {
+        uint64_t *fresh = job->fingerprints + job->count;
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, fresh, &count, error));
         if (count == 0) return IDX_OK;
         uint64_t last_decoded = fresh[count - 1];
-        keep_in_range(decoding, count);
-        if (last_decoded >= decoding->high) return IDX_OK;
-        if (decoding->capacity - decoding->count < block_room) decoding->high = last_decoded;
+        keep_in_range(job, count);
+        if (last_decoded >= job->high) return IDX_OK;
+        if (job->capacity - job->count < block_room) job->high = last_decoded;
     }
     return IDX_OK;
 }
 
 /* Adds to ranges->counts[i], unless `counts` is NULL, how many of the fingerprints decoded from segment i are not above
  * `high`. */
-static void add_to_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {
+static void add_to_counts(const struct idxi_ranges *ranges, const struct decode_job *jobs, uint64_t high) {
     if (ranges->counts == NULL) return;
     for (size_t i = 0; i < ranges->index->open_segments; i++) {
-        size_t count = decodings[i].count;
-        while (count > 0 && decodings[i].fingerprints[count - 1] > high) count--;
+        size_t count = jobs[i].count;
+        while (count > 0 && jobs[i].fingerprints[count - 1] > high) count--;
         ranges->counts[i] += count;
     }
 }
 
-/* Merges what was decoded from all segments into range->fingerprints, each fingerprint once, and sets range->count.
- * Drops those above range->high, which some segments had no capacity for. `inputs` is scratch memory for one pointer
- * per segment. */
-static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *decodings, size_t segments,
+/* Merges what the jobs, one for each of `segments` segments, have decoded into range->fingerprints, each fingerprint
+ * once, and sets range->count. Drops those above range->high, which some segments had no capacity for. `inputs` is
+ * scratch memory for one pointer per segment. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status merge_decoded(struct idxi_range *range, struct decode_job *jobs, size_t segments,
                                      struct idxi_stream **inputs, struct idx_error *error) {
     struct idxi_kway_merge *merge;
     for (size_t i = 0; i < segments; i++) {
-        idxi_array_stream_init(&decodings[i].array, decodings[i].fingerprints, NULL, decodings[i].count);
-        inputs[i] = &decodings[i].array.stream;
+        idxi_array_stream_init(&jobs[i].array, jobs[i].fingerprints, NULL, jobs[i].count);
+        inputs[i] = &jobs[i].array.stream;
     }
     IDXI_TRY(idxi_kway_merge_open(&merge, inputs, segments, false, error));
     struct idxi_stream *merged = idxi_kway_merge_get_stream(merge);
@@ -95,39 +95,38 @@ static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *
 }
 
 /* Decodes the range from each segment, each into its share of the capacity, and merges the results. If a share is too
- * small, range->high is lowered to what all segments could decode. `decodings` and `inputs` are scratch memory, with
+ * small, range->high is lowered to what all segments could decode. `jobs` and `inputs` are scratch memory, with
  * one element per segment. */
 static enum idx_status load_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
-                                     struct decoding *decodings, struct idxi_stream **inputs, struct idx_error *error) {
+                                     struct decode_job *jobs, struct idxi_stream **inputs, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, capacity_each = range->capacity / segments;
     /* A single segment needs no merge, so it is decoded to where the result belongs. */
     uint64_t *decoded = segments == 1 ? range->fingerprints : range->room, high = range->high;
     for (size_t i = 0; i < segments; i++) {
-        decodings[i] = (struct decoding){.table = &ranges->index->segments[i]->tables[ranges->table],
-                                         .fingerprints = decoded + i * capacity_each,
-                                         .capacity = capacity_each,
-                                         .low = range->low,
-                                         .high = high,
-                                         .mask = range->mask,
-                                         .value = range->value};
-        IDXI_TRY(decode_range(&decodings[i], error));
-        if (decodings[i].high < range->high) range->high = decodings[i].high;
+        jobs[i] = (struct decode_job){.table = &ranges->index->segments[i]->tables[ranges->table],
+                                      .fingerprints = decoded + i * capacity_each,
+                                      .capacity = capacity_each,
+                                      .low = range->low,
+                                      .high = high,
+                                      .mask = range->mask,
+                                      .value = range->value};
+        IDXI_TRY(decode_range(&jobs[i], error));
+        if (jobs[i].high < range->high) range->high = jobs[i].high;
     }
-    add_to_counts(ranges, decodings, range->high);
-    range->count = decodings[0].count;
-    return segments == 1 ? IDX_OK : merge_decoded(range, decodings, segments, inputs, error);
+    add_to_counts(ranges, jobs, range->high);
+    range->count = jobs[0].count;
+    return segments == 1 ? IDX_OK : merge_decoded(range, jobs, segments, inputs, error);
 }
 
 enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error) {
     size_t segments = ranges->index->open_segments;
     range->count = 0;
     if (segments == 0) return IDX_OK;
-    struct decoding *decodings = calloc(segments, sizeof *decodings);
+    struct decode_job *jobs = calloc(segments, sizeof *jobs);
     struct idxi_stream **inputs = calloc(segments, sizeof(struct idxi_stream *));
-    enum idx_status status = decodings == NULL || inputs == NULL
-                                 ? idxi_fail_memory(error)
-                                 : load_segments(ranges, range, decodings, inputs, error);
-    free(decodings);
+    enum idx_status status =
+        jobs == NULL || inputs == NULL ? idxi_fail_memory(error) : load_segments(ranges, range, jobs, inputs, error);
+    free(jobs);
     free(inputs);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "libidx/view/index.h"
 
-/* A table, in all segments of an index. */
+/* The source of ranges: table number `table`, in all segments of an index. */
 struct idxi_ranges {
     const struct idx_index *index;
     size_t table;
@@ -13,25 +13,26 @@ struct idxi_ranges {
 
 /* A range, with both ends, and what is to hold it. */
 struct idxi_range {
-    uint64_t low, high;
+    uint64_t low, high;     /* permuted fingerprints */
     uint64_t mask, value;   /* only fingerprints whose bits of `mask` are `value` are loaded */
     uint64_t *fingerprints; /* ascending, each once */
     uint64_t *room;         /* scratch memory, as large: what several segments decode is merged from there */
     size_t capacity, count;
 };
 
-/* The least capacity of a range. */
+/* The least capacity, in fingerprints, of a range for an index with so many segments. */
 #define IDXI_MIN_RANGE_CAPACITY(segments) ((segments) * ((size_t)2 * IDXF_MAX_DECODED_WORDS))
 
-/* Sets range->fingerprints and range->count to the fingerprints from range->low to range->high. If the capacity does
- * not suffice, lowers range->high: the range is complete up to there. Each page is checked before its first use, unless
- * the index was opened otherwise. Adds to ranges->counts (may be NULL; use no mask then) how many each segment has in
- * the range. Any number of threads may load ranges of a table at a time, each with counts of its own. Errors:
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+/* Sets range->fingerprints and range->count to the permuted fingerprints from range->low to range->high, both included,
+ * removed ones too. The caller sets the other members, with a capacity of at least IDXI_MIN_RANGE_CAPACITY. If the
+ * capacity does not suffice, lowers range->high: the range is complete up to there. Each page is checked before its
+ * first use, unless the index was opened otherwise. Adds to ranges->counts (may be NULL; use no mask then) how many
+ * each segment has in the range. Any number of threads may load ranges of a table at a time, each with counts of its
+ * own. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error);
 
-/* Sets *count to an estimate of how many fingerprints there are from `low` to `high`, from the number of blocks between
- * the two, without reading these. Errors: as idxi_range_load. */
+/* Sets *count to an estimate of how many fingerprints there are from `low` to `high`, both permuted, from the number of
+ * blocks between the two, without reading these. Errors: as idxi_range_load. */
 enum idx_status idxi_range_estimate(const struct idxi_ranges *ranges, uint64_t low, uint64_t high, uint64_t *count,
                                     struct idx_error *error);
 

@@ -132,7 +132,8 @@ enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, stru
 }
 
 /* Sets *newer to a view that also has the new records of the log that `log`, a manifest's entry, names; to NULL if
- * there are none. */
+ * there are none, or after an error. Errors: as idxi_index_read_log; IDX_OUT_OF_MEMORY, after which *newer is as
+ * before. */
 static enum idx_status make_newer_view(const struct idx_index *index, const struct idxf_manifest_log *log,
                                        struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);

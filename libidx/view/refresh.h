@@ -10,9 +10,9 @@ enum idxi_change {
     IDXI_REPLACED = 2, /* It is that of another version of the index, or there is none. */
 };
 
-/* Sets *change to how the manifest at the index's path differs from the open one. Unless that is IDXI_REPLACED, sets
- * *log to what the manifest at the path says of the log. If the file is the one that was seen last, this takes one
- * system call. Errors: as idx_replaced. */
+/* Sets *change to how the manifest at the index's path differs from the open one. Unless that is IDXI_REPLACED, or
+ * index->manifest is NULL because opening it failed, sets *log to what the manifest at the path says of the log. If the
+ * file is the one that was seen last, this takes one system call. Errors: as idx_replaced. */
 enum idx_status idxi_find_change(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
                                  struct idx_error *error);
 

@@ -34,8 +34,8 @@ struct idxi_replay {
     uint64_t removals;               /* how many of the records behind `after` are removals */
     struct idxi_pending *newer;      /* takes the place of `records` once it has all records behind newer_base */
     uint64_t newer_base;
-    bool making_runs; /* nothing is copied to `newer` while its runs are made */
-    bool spoilt;      /* a text was appended in part, so all records have to be read anew */
+    bool has_partial_runs; /* whether `newer` has some of its runs; nothing is copied to it until it has all */
+    bool spoilt;           /* a text was appended in part, so all records have to be read anew */
 };
 
 enum idx_status idxi_replay_new(struct idxi_replay **result, const struct idxf_record_rules *rules, unsigned k,
@@ -68,7 +68,7 @@ void idxi_replay_release(struct idxi_replay *replay) {
 
 void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records) { replay->expected_records = records; }
 
-void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record) {
+void idxi_replay_prefetch_append(const struct idxi_replay *replay, const struct idxf_record *record) {
     if (replay->records != NULL && record->operation != IDXF_ADD_TEXT)
         idxi_pending_prefetch_append(replay->records, record);
 }
@@ -95,7 +95,9 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
 }
 
 /* The idxi_record_prefetcher of a replay. */
-static void prefetch_record(void *context, const struct idxf_record *record) { idxi_replay_prefetch(context, record); }
+static void prefetch_record(void *context, const struct idxf_record *record) {
+    idxi_replay_prefetch_append(context, record);
+}
 
 /* Appends a record that was read from the log, whose map has its bytes. This is an idxi_record_visitor. */
 static enum idx_status append_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
@@ -126,7 +128,7 @@ static struct idxi_pending_view make_view(const struct idxi_replay *replay) {
 static void abandon_copying(struct idxi_replay *replay) {
     idxi_pending_release(replay->newer);
     replay->newer = NULL;
-    replay->making_runs = false;
+    replay->has_partial_runs = false;
 }
 
 /* Releases the replay's hold of all records, which are freed once no view holds them. */
@@ -150,7 +152,7 @@ bool idxi_replay_follow_manifest(struct idxi_replay *replay, uint64_t sequence) 
     return follows;
 }
 
-/* Prefetches what appending a record to the newer memory will touch. This is an idxi_pending_record_visitor. */
+/* Prefetches what appending a record to replay->newer will read and write. This is an idxi_pending_record_visitor. */
 static enum idx_status prefetch_copy(void *context, uint64_t sequence, const struct idxf_record *record,
                                      struct idx_error *error) {
     const struct idxi_replay *replay = context;
@@ -160,8 +162,8 @@ static enum idx_status prefetch_copy(void *context, uint64_t sequence, const str
     return IDX_OK;
 }
 
-/* Copies a record to the newer memory, unless it is there already. For the first record of a text, copies all records
- * of the text. This is an idxi_pending_record_visitor. */
+/* Copies a record to replay->newer, unless it is there already. For the first record of a text, copies all records of
+ * the text. This is an idxi_pending_record_visitor. Errors: as idxi_pending_append_record. */
 static enum idx_status copy_record(void *context, uint64_t sequence, const struct idxf_record *record,
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
@@ -201,12 +203,12 @@ static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t cou
         IDXI_TRY(idxi_pending_new(&replay->newer, &replay->rules, replay->k, replay->after,
                                   2 * (replay->last - replay->after), replay->expected_records, NULL));
     }
-    if (!replay->making_runs) IDXI_TRY(copy_records(replay, count));
-    if (!replay->making_runs && idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
-    replay->making_runs = true;
+    if (!replay->has_partial_runs) IDXI_TRY(copy_records(replay, count));
+    if (!replay->has_partial_runs && idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
+    replay->has_partial_runs = true;
     IDXI_TRY(idxi_pending_make_next_run(replay->newer, &is_complete, NULL));
     if (!is_complete) return IDX_OK;
-    replay->making_runs = false;
+    replay->has_partial_runs = false;
     /* Later calls copy the records that were appended while the runs were made. */
     if (idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
     idxi_pending_release(replay->records);
@@ -216,8 +218,8 @@ static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t cou
     return IDX_OK;
 }
 
-/* Goes on with dropping the records that segments have by now, if there are any. They are dropped by copying the
- * others, up to `count` in this call. If that fails, because memory runs out, a later call begins anew. */
+/* Does the next step of dropping records that segments have by now, if there are any: copies up to `count` of the other
+ * records, as continue_copying does. If that fails, because memory runs out, a later call begins anew. */
 static void continue_dropping(struct idxi_replay *replay, uint64_t count) {
     if (replay->records == NULL || replay->base == replay->after) return;
     if (continue_copying(replay, count) != IDX_OK) abandon_copying(replay);
@@ -225,9 +227,9 @@ static void continue_dropping(struct idxi_replay *replay, uint64_t count) {
 
 /* ---- Reading ---- */
 
-/* Returns whether the log with this header surely gives the records in memory the same numbers: it is the log that was
- * read before, or its successor, or none was read. This is not known of a later successor: the logs between may have
- * dropped records that are in no segment of the manifest that this replay knows. */
+/* Returns whether the log with this header surely gives the records in memory the same numbers. That is so if it is the
+ * log that was read before, or its successor, or if none was read. Of a later successor it is not known: the logs
+ * between may have dropped records that are in no segment of the manifest that this replay knows. */
 static bool is_continuation(const struct idxi_replay *replay, const struct idxf_log *header) {
     static const uint8_t none[IDXF_UUID_BYTES];
     const uint8_t *last_id = replay->log_id;

@@ -9,7 +9,7 @@
 struct idxi_replay;
 
 /* Makes a replay, held once, that has read nothing yet, for the records behind `sequence`, the last record in the
- * manifest's segments. `k` is the index's. Errors: IDX_OUT_OF_MEMORY. */
+ * manifest's segments. `rules`, which are copied, and `k` are the index's. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_replay_new(struct idxi_replay **replay, const struct idxf_record_rules *rules, unsigned k,
                                 uint64_t sequence, struct idx_error *error);
 
@@ -19,8 +19,8 @@ void idxi_replay_hold(struct idxi_replay *replay);
 void idxi_replay_release(struct idxi_replay *replay);
 
 /* Makes the replay one of the records behind `sequence`, the last record in the segments of a newer manifest, or of the
- * same. Returns false, and changes nothing, if these records are not all in memory: a new replay has to read them then.
- * Older views can't read on, but keep what they have. Any thread may call it. */
+ * same one. Returns false, and changes nothing, if these records are not all in memory: then open a new replay. Older
+ * views can't read on, but keep the records that they have. Any thread may call it. */
 bool idxi_replay_follow_manifest(struct idxi_replay *replay, uint64_t sequence);
 
 /* Reads what is new in the log that `entry` names, if it says that there is one, in the index's folder (a descriptor,
@@ -34,17 +34,17 @@ enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, con
                                      const struct idxf_manifest_log *entry, struct idxi_pending_view *view,
                                      struct idx_error *error);
 
-/* Tells the replay about how many records will be pending before they are compacted, so that hash tables are made large
- * enough; as long as there are few records, they are smaller. Any thread may call it. */
+/* Sets about how many records will be pending before they are compacted, so that large enough hash tables are made;
+ * they are smaller as long as there are few records. Any thread may call it. */
 void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records);
 
-/* Prefetches the memory that appending the record will read and write. Call it some records ahead, on the thread that
- * appends. */
-void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record);
+/* Prefetches the memory that appending the record will read and write, unless it is a text, or there are no records
+ * yet. Call it some records ahead, on the thread that appends. */
+void idxi_replay_prefetch_append(const struct idxi_replay *replay, const struct idxf_record *record);
 
 /* For the writer, whose replay no other view shares: appends a record that is not yet in the log behind the last one of
- * *view, and changes *view to have it. If the records move to other memory, the view's hold passes to that. Errors:
- * IDX_OUT_OF_MEMORY, IDX_LIMIT. */
+ * *view, and changes *view to have it. The ID and the members are copied. If the records move to other memory, the
+ * view's hold passes to that. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
 enum idx_status idxi_replay_append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                           struct idxi_pending_view *view, struct idx_error *error);
 

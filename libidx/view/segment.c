@@ -78,8 +78,8 @@ enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment_n
                           (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
-/* Loads into memory the part of each table that the residence of the index asks for, into one piece of memory for all
- * tables. The segment owns it. */
+/* Loads into memory the part of each open table that the residence of the index asks for: all parts into
+ * segment->loaded, one piece of memory. Errors: IDX_OUT_OF_MEMORY; as idxi_table_load. */
 static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
     size_t bytes = 0, offset = 0;
     for (size_t i = 0; i < segment->open_tables; i++)

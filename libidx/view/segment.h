@@ -32,9 +32,9 @@ struct idxi_segment {
  * IDX_NO_ACCESS. */
 enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct idx_error *error);
 
-/* If `older` (may be NULL) has segment `number` of the index's manifest, with the same residence, makes it
- * index->segments[number] as well. `number` must be index->open_segments. Returns false if `older` has no such
- * segment. */
+/* If the view `older` (may be NULL) has segment `number` of the index's manifest, with the same residence, adds a hold
+ * of it, and makes it index->segments[number]. `number` must be index->open_segments. Returns false, and changes
+ * nothing, if `older` has no such segment. */
 bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, size_t number);
 
 /* Releases a hold of a segment; the last release closes it. `segment` may be NULL. Any thread may call it. */
@@ -43,11 +43,12 @@ void idxi_segment_release(struct idxi_segment *segment);
 /* ---- File by file: for callers that go on after an error ---- */
 
 /* Makes segment `number`, which must be index->open_segments, with no file open yet; the index owns it even after an
- * error. Then opens its folder, and sets *folder to the descriptor, which the caller closes. Errors of this and the
- * next functions: as idxi_segment_open. */
+ * error. Then opens its folder, and sets *folder to the descriptor, which the caller passes to the next functions, and
+ * then closes. Errors of this and the next functions: as idxi_segment_open. */
 enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
 
-/* Opens one table of a segment, after all tables before it, and checks that it agrees with the manifest. */
+/* Opens table number `table` of segment number `segment`, after all tables before it, and checks that it agrees with
+ * the manifest. */
 enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
                                         struct idx_error *error);
 
@@ -59,7 +60,7 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, e
  * document numbers by the number of sets. */
 enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
-/* Loads what a segment removes from older ones. */
+/* Loads the list of what a segment removes from older ones, as segment->removed. */
 enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
 /* ---- Searching ---- */

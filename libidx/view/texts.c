@@ -83,8 +83,8 @@ enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, str
 
 /* ---- All texts, in the order of addition ---- */
 
-/* A visit of all texts in progress. */
-struct visiting {
+/* The state of a visit of all texts. */
+struct visit_state {
     const struct idx_index *index;
     idx_set_visitor visit;
     void *context;
@@ -93,53 +93,53 @@ struct visiting {
     struct idxi_native_members native;
 };
 
-/* Calls the visitor for a text, with a copy of its members in this machine's byte order. Sets visiting->stopped to
- * whether the visitor wants to stop. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status visit_set(struct visiting *visiting, const struct idx_document *document, const uint8_t *members,
+/* Calls the visitor for a text, whose `count` members are little-endian, with a copy of them in this machine's byte
+ * order. Sets state->stopped to whether the visitor wants to stop. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status visit_set(struct visit_state *state, const struct idx_document *document, const uint8_t *members,
                                  uint64_t count, struct idx_error *error) {
-    IDXI_TRY(idxi_members_copy(&visiting->native, members, (size_t)count, error));
-    struct idx_set set = {visiting->native.hashes, (size_t)count};
-    visiting->stopped = !visiting->visit(visiting->context, document, &set);
+    IDXI_TRY(idxi_members_copy(&state->native, members, (size_t)count, error));
+    struct idx_set set = {state->native.hashes, (size_t)count};
+    state->stopped = !state->visit(state->context, document, &set);
     return IDX_OK;
 }
 
 /* Visits the text that has this set in a segment, unless it was removed. The first text of the segment has the value
  * `offset`, and set->key is the text's number in the segment. */
-static enum idx_status visit_if_live(struct visiting *visiting, size_t segment, uint64_t offset,
+static enum idx_status visit_if_live(struct visit_state *state, size_t segment, uint64_t offset,
                                      const struct idxf_set *set, struct idx_error *error) {
-    const struct idx_index *index = visiting->index;
+    const struct idx_index *index = state->index;
     struct idx_document document;
-    IDXI_TRY(idxi_documents_get(visiting->documents, offset + set->key, &document, error));
+    IDXI_TRY(idxi_documents_get(state->documents, offset + set->key, &document, error));
     bool live = idxi_is_document_live(index, segment, idxf_load64(set->members), document.id, document.id_length);
-    return live ? visit_set(visiting, &document, set->members, set->count, error) : IDX_OK;
+    return live ? visit_set(state, &document, set->members, set->count, error) : IDX_OK;
 }
 
 /* Visits the texts of all segments that were not removed, by ascending document number, until the visitor stops. */
-static enum idx_status visit_segment_texts(struct visiting *visiting, struct idx_error *error) {
-    const struct idx_index *index = visiting->index;
+static enum idx_status visit_segment_texts(struct visit_state *state, struct idx_error *error) {
+    const struct idx_index *index = state->index;
     uint64_t offset = 0;
     for (size_t i = 0; i < index->open_segments; offset += index->segments[i++]->entry.documents) {
         struct idxi_sets_cursor cursor;
         struct idxf_set set;
         bool found = true;
         idxi_sets_begin(&cursor, &index->segments[i]->sets);
-        while (!visiting->stopped) {
+        while (!state->stopped) {
             IDXI_TRY(idxi_sets_next(&cursor, &set, &found, error));
             if (!found) break;
-            IDXI_TRY(visit_if_live(visiting, i, offset, &set, error));
+            IDXI_TRY(visit_if_live(state, i, offset, &set, error));
         }
     }
     return IDX_OK;
 }
 
 /* Visits the pending texts that were not removed, in the order of addition, until the visitor stops. */
-static enum idx_status visit_pending_texts(struct visiting *visiting, struct idx_error *error) {
-    const struct idx_index *index = visiting->index;
+static enum idx_status visit_pending_texts(struct visit_state *state, struct idx_error *error) {
+    const struct idx_index *index = state->index;
     struct idxi_pending_text text;
-    for (uint32_t record = 0; !visiting->stopped && idxi_pending_find_text(&index->pending, record, &text);
+    for (uint32_t record = 0; !state->stopped && idxi_pending_find_text(&index->pending, record, &text);
          record = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};
-        IDXI_TRY(visit_set(visiting, &document, text.members, text.count, error));
+        IDXI_TRY(visit_set(state, &document, text.members, text.count, error));
     }
     return IDX_OK;
 }
@@ -176,8 +176,9 @@ static enum idx_status sort_pending_texts(const struct idx_index *index, struct 
     return IDX_OK;
 }
 
-/* Sets sets->set to the next set of a segment that was not removed, or if `segment` is the number of segments, to the
- * set of the next pending text. Sets sets->found to whether there is one. */
+/* Sets sets->set to the next set of segment number `segment` that was not removed, or if `segment` is the number of
+ * segments, to the set of the next pending text in `order`. Sets sets->found to whether there is one. Errors: as
+ * idxi_sets_next. */
 static enum idx_status go_to_next_set(const struct idx_index *index, size_t segment, struct ascending_sets *sets,
                                       struct pending_order *order, struct idx_error *error) {
     struct idxi_pending_text text;
@@ -196,31 +197,31 @@ static enum idx_status go_to_next_set(const struct idx_index *index, size_t segm
 /* Visits the texts of all segments and the pending ones by ascending ID, those of equal IDs in the order of addition,
  * so that they come in the same order before and after a compaction. `inputs` and `order` are scratch memory; `inputs`
  * has an element for each segment, and one for the pending texts. */
-static enum idx_status visit_merged(struct visiting *visiting, struct ascending_sets *inputs,
+static enum idx_status visit_merged(struct visit_state *state, struct ascending_sets *inputs,
                                     struct pending_order *order, struct idx_error *error) {
-    const struct idx_index *index = visiting->index;
+    const struct idx_index *index = state->index;
     IDXI_TRY(sort_pending_texts(index, order, error));
     for (size_t i = 0; i <= index->open_segments; i++) {
         if (i < index->open_segments) idxi_sets_begin(&inputs[i].cursor, &index->segments[i]->sets);
         IDXI_TRY(go_to_next_set(index, i, &inputs[i], order, error));
     }
-    while (!visiting->stopped) {
+    while (!state->stopped) {
         size_t least = 0;
         for (size_t i = 1; i <= index->open_segments; i++)
             if (inputs[i].found && (!inputs[least].found || inputs[i].set.key < inputs[least].set.key)) least = i;
         if (!inputs[least].found) break;
         const struct idx_document document = {inputs[least].set.key, NULL, 0};
-        IDXI_TRY(visit_set(visiting, &document, inputs[least].set.members, inputs[least].set.count, error));
+        IDXI_TRY(visit_set(state, &document, inputs[least].set.members, inputs[least].set.count, error));
         IDXI_TRY(go_to_next_set(index, least, &inputs[least], order, error));
     }
     return IDX_OK;
 }
 
 /* Visits all texts of an index with integer IDs, as visit_merged does. Allocates and frees the memory for that. */
-static enum idx_status visit_by_integer_ids(struct visiting *visiting, struct idx_error *error) {
-    struct ascending_sets *inputs = calloc(visiting->index->open_segments + 1, sizeof *inputs);
+static enum idx_status visit_by_integer_ids(struct visit_state *state, struct idx_error *error) {
+    struct ascending_sets *inputs = calloc(state->index->open_segments + 1, sizeof *inputs);
     struct pending_order order = {0};
-    enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : visit_merged(visiting, inputs, &order, error);
+    enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : visit_merged(state, inputs, &order, error);
     free(inputs);
     free(order.ids);
     free(order.numbers);
@@ -230,17 +231,17 @@ static enum idx_status visit_by_integer_ids(struct visiting *visiting, struct id
 
 enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor visit, void *context,
                                struct idx_error *error) {
-    struct visiting visiting = {.index = index, .visit = visit, .context = context};
+    struct visit_state state = {.index = index, .visit = visit, .context = context};
     IDXI_TRY(idxi_check_has_sets(index, error));
     enum idx_status status;
     if (index->manifest->id_type == IDXF_ID_U64) {
-        status = visit_by_integer_ids(&visiting, error);
+        status = visit_by_integer_ids(&state, error);
     } else {
-        status = idx_documents_open(&visiting.documents, index, error);
-        if (status == IDX_OK) status = visit_segment_texts(&visiting, error);
-        if (status == IDX_OK) status = visit_pending_texts(&visiting, error);
-        idx_documents_close(visiting.documents);
+        status = idx_documents_open(&state.documents, index, error);
+        if (status == IDX_OK) status = visit_segment_texts(&state, error);
+        if (status == IDX_OK) status = visit_pending_texts(&state, error);
+        idx_documents_close(state.documents);
     }
-    free(visiting.native.hashes);
+    free(state.native.hashes);
     return status;
 }

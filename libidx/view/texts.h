@@ -18,17 +18,18 @@ typedef enum idx_status (*idxi_set_visitor)(void *context, size_t segment, const
 enum idx_status idxi_visit_sets_of_integer_id(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
                                               void *context, struct idx_error *error);
 
-/* For an index with text IDs: returns the value (view/documents.h) that stands for the text of a document with value
- * `value`. In a segment, the two are the same. A pending text has one record, and so one value, for each value of its
- * sketch: the result is that of its first record. */
+/* For an index with text IDs: returns the value (view/documents.h) of the text that the document with value `value`
+ * belongs to. A text in a segment is one document, so this is `value`. A pending text has a document for each value of
+ * its sketch, with successive values: the text has the value of the first one. */
 uint64_t idxi_find_text_value(const struct idx_index *index, uint64_t value);
 
-/* For an index with text IDs: sets *set to the set of the text with this value. Its key may be any. The members are
- * those of the view. Errors: IDX_BAD_CONTENT (there is no such text), IDX_BAD_CHECKSUM. */
+/* For an index with text IDs: sets *set to the set of the text with this value, even if it was removed. set->key is
+ * unspecified. The members belong to the view. Errors: IDX_BAD_CONTENT (there is no such text), IDX_BAD_CHECKSUM. */
 enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, struct idxf_set *set,
                               struct idx_error *error);
 
-/* Sets *set to the set, in a segment with text IDs, of the text with this document number. Errors: as idxi_find_set. */
+/* Sets *set to the set that `sets`, those of a segment with text IDs, have for document `number` of the segment.
+ * Errors: as idxi_find_set. */
 enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t number, struct idxf_set *set,
                                        struct idx_error *error);
 

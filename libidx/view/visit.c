@@ -4,10 +4,10 @@
 #include "libidx/base/base.h"
 #include "libidx/view/live.h"
 
-/* A visit of fingerprints in progress. */
-struct visiting {
+/* The state of a visit of fingerprints. */
+struct visit_state {
     const struct idx_index *index;
-    size_t segment; /* the one that is visited */
+    size_t segment; /* the number of the one that is visited */
     idx_fingerprints_visitor visit;
     void *context;
     bool stopped; /* by the visitor */
@@ -15,13 +15,13 @@ struct visiting {
 
 /* Drops those of *count fingerprints of the visited segment that were removed, or that earlier segments have, so that
  * each fingerprint is visited once. Sets *count to how many are left. Errors: as idxi_is_repeated. */
-static enum idx_status drop_repeated(const struct visiting *visiting, uint64_t *fingerprints, size_t *count,
+static enum idx_status drop_repeated(const struct visit_state *state, uint64_t *fingerprints, size_t *count,
                                      struct idx_error *error) {
     size_t kept = 0;
-    if (visiting->segment == 0 && !visiting->index->removes) return IDX_OK;
+    if (state->segment == 0 && !state->index->removes) return IDX_OK;
     for (size_t i = 0; i < *count; i++) {
         bool repeated;
-        IDXI_TRY(idxi_is_repeated(visiting->index, visiting->segment, fingerprints[i], &repeated, error));
+        IDXI_TRY(idxi_is_repeated(state->index, state->segment, fingerprints[i], &repeated, error));
         fingerprints[kept] = fingerprints[i];
         kept += !repeated;
     }
@@ -46,7 +46,7 @@ static void request_blocks(const struct idxi_table *table, uint64_t next, uint64
 
 /* Visits the fingerprints in the blocks from number `begin` to before `end` of a table, until the visitor stops.
  * `fingerprints` is scratch memory for IDXF_MAX_DECODED_WORDS of them. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi_table *table, uint64_t begin,
+static enum idx_status visit_blocks(struct visit_state *state, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};
     uint64_t requested = begin;
@@ -55,13 +55,13 @@ static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi
     if (begin > 0) IDXI_TRY(idxi_table_locate_block(table, begin, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
-    while (!visiting->stopped) {
+    while (!state->stopped) {
         request_blocks(table, blocks.next, end, &requested);
         IDXI_TRY(idxi_blocks_read(&blocks, end, fingerprints, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
-        IDXI_TRY(drop_repeated(visiting, fingerprints, &count, error));
-        if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
+        IDXI_TRY(drop_repeated(state, fingerprints, &count, error));
+        if (count > 0) state->stopped = !state->visit(state->context, fingerprints, count);
     }
     return IDX_OK;
 }
@@ -74,31 +74,31 @@ static uint64_t find_first_block_of_part(uint64_t blocks, uint64_t part, uint64_
 
 /* Visits the pending fingerprints that no segment has, unless the visitor has stopped. They all belong to the last
  * part, since listing and sorting them once for each part would take longer. */
-static enum idx_status visit_pending_fingerprints(struct visiting *visiting, struct idx_error *error) {
+static enum idx_status visit_pending_fingerprints(struct visit_state *state, struct idx_error *error) {
     uint64_t *fingerprints;
     size_t count;
-    if (visiting->stopped) return IDX_OK;
-    IDXI_TRY(idxi_list_pending_fingerprints(visiting->index, &fingerprints, &count, error));
-    if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
+    if (state->stopped) return IDX_OK;
+    IDXI_TRY(idxi_list_pending_fingerprints(state->index, &fingerprints, &count, error));
+    if (count > 0) state->stopped = !state->visit(state->context, fingerprints, count);
     free(fingerprints);
     return IDX_OK;
 }
 
 enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
                                idx_fingerprints_visitor visit, void *context, struct idx_error *error) {
-    struct visiting visiting = {.index = index, .visit = visit, .context = context};
+    struct visit_state state = {.index = index, .visit = visit, .context = context};
     if (part >= parts)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "part %u of %u: parts are numbered from 0", part, parts);
     uint64_t *fingerprints = malloc(IDXF_MAX_DECODED_WORDS * sizeof *fingerprints);
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
-    for (; visiting.segment < index->manifest->segment_count && status == IDX_OK; visiting.segment++) {
-        const struct idxi_table *table = &index->segments[visiting.segment]->tables[0];
+    for (; state.segment < index->manifest->segment_count && status == IDX_OK; state.segment++) {
+        const struct idxi_table *table = &index->segments[state.segment]->tables[0];
         uint64_t begin = find_first_block_of_part(table->header.blocks, part, parts);
         uint64_t end = find_first_block_of_part(table->header.blocks, (uint64_t)part + 1, parts);
-        status = visit_blocks(&visiting, table, begin, end, fingerprints, error);
+        status = visit_blocks(&state, table, begin, end, fingerprints, error);
     }
     free(fingerprints);
-    return status == IDX_OK && part + 1 == parts ? visit_pending_fingerprints(&visiting, error) : status;
+    return status == IDX_OK && part + 1 == parts ? visit_pending_fingerprints(&state, error) : status;
 }
 
 /* A visitor of single fingerprints, the context of visit_each. */
