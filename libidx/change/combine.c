@@ -9,8 +9,8 @@
 #include "libidx/streams/sort.h"
 #include "libidx/view/live.h"
 
-/* A combination in progress. */
-struct combining {
+/* The job of carrying out a combination. */
+struct combine_job {
     struct idxi_combination *combination;
     const struct idxf_manifest *manifest;
     struct idxi_table_form form;
@@ -22,7 +22,7 @@ struct combining {
 /* ---- Streams without the entries that are left out ---- */
 
 /* The stream of the entries of the stream `whole` that are not left out. */
-struct remaining {
+struct filtered_stream {
     struct idxi_stream stream;
     struct idxi_stream *whole;
     const struct idxi_entries *left_out; /* ascending; without values, all entries of a fingerprint are left out */
@@ -30,14 +30,14 @@ struct remaining {
     const struct idxi_source *renumbers; /* the source whose new document numbers the values become; NULL: they stay */
 };
 
-/* Returns whether an entry is left out; `value` is NULL for a fingerprint without a value. The entries of successive
- * calls must ascend, since each call goes on in the list where the last one ended. */
-static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint64_t *value) {
-    const struct idxi_entries *left_out = rest->left_out;
-    for (; rest->next < left_out->count && left_out->fingerprints[rest->next] <= fingerprint; rest->next++) {
-        if (left_out->fingerprints[rest->next] < fingerprint) continue;
+/* Returns whether the entry of a fingerprint and *value is left out; `value` is NULL for a fingerprint without a value.
+ * The entries of successive calls must ascend, since each call goes on in the list where the last one ended. */
+static bool is_left_out(struct filtered_stream *filter, uint64_t fingerprint, const uint64_t *value) {
+    const struct idxi_entries *left_out = filter->left_out;
+    for (; filter->next < left_out->count && left_out->fingerprints[filter->next] <= fingerprint; filter->next++) {
+        if (left_out->fingerprints[filter->next] < fingerprint) continue;
         if (value == NULL) return true;
-        if (left_out->values[rest->next] >= *value) return left_out->values[rest->next] == *value;
+        if (left_out->values[filter->next] >= *value) return left_out->values[filter->next] == *value;
     }
     return false;
 }
@@ -47,63 +47,63 @@ static size_t count_left_out(const struct idxi_source *source, uint64_t number) 
     return idxi_count_below(source->left_out_numbers.fingerprints, source->left_out_numbers.count, number);
 }
 
-/* Returns the number in the new segment of a document that stays. The documents that are left out have none. */
+/* Returns the number in the new segment of the document that has this number in the source. It must not be left out. */
 static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
     return source->offset + number - count_left_out(source, number);
 }
 
 /* Reads the next entries that are not left out, at most `capacity`, and sets *count to how many; 0 only at the end.
- * This is the `read` of the stream. */
-static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
-                                      size_t capacity, size_t *count, struct idx_error *error) {
-    struct remaining *rest = (struct remaining *)stream;
+ * `values` may be NULL for entries without values. This is the `read` of the stream. */
+static enum idx_status read_filtered(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
+                                     size_t capacity, size_t *count, struct idx_error *error) {
+    struct filtered_stream *filter = (struct filtered_stream *)stream;
     size_t read_count;
-    if (rest->next == rest->left_out->count && rest->renumbers == NULL)
-        return rest->whole->read(rest->whole, fingerprints, values, capacity, count, error);
+    if (filter->next == filter->left_out->count && filter->renumbers == NULL)
+        return filter->whole->read(filter->whole, fingerprints, values, capacity, count, error);
     *count = 0;
     do {
-        IDXI_TRY(rest->whole->read(rest->whole, fingerprints, values, capacity, &read_count, error));
+        IDXI_TRY(filter->whole->read(filter->whole, fingerprints, values, capacity, &read_count, error));
         for (size_t i = 0; i < read_count; i++) {
-            if (is_left_out(rest, fingerprints[i], values == NULL ? NULL : &values[i])) continue;
+            if (is_left_out(filter, fingerprints[i], values == NULL ? NULL : &values[i])) continue;
             fingerprints[*count] = fingerprints[i];
             if (values != NULL)
-                values[*count] = rest->renumbers == NULL ? values[i] : renumber(rest->renumbers, values[i]);
+                values[*count] = filter->renumbers == NULL ? values[i] : renumber(filter->renumbers, values[i]);
             ++*count;
         }
     } while (read_count > 0 && *count == 0);
     return IDX_OK;
 }
 
-/* Makes *rest the stream of the entries of `whole` that are not left out. The arguments are as in the struct, and must
- * outlive the stream. */
-static void init_remaining(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
-                           const struct idxi_source *renumbers) {
-    *rest =
-        (struct remaining){.stream.read = read_remaining, .whole = whole, .left_out = left_out, .renumbers = renumbers};
+/* Makes *filter the stream of the entries of `whole` that are not left out. `left_out` and `renumbers` are as in the
+ * struct. All three must outlive the stream. */
+static void init_filtered_stream(struct filtered_stream *filter, struct idxi_stream *whole,
+                                 const struct idxi_entries *left_out, const struct idxi_source *renumbers) {
+    *filter = (struct filtered_stream){
+        .stream.read = read_filtered, .whole = whole, .left_out = left_out, .renumbers = renumbers};
 }
 
 /* ---- Documents ---- */
 
-/* The copying of the IDs of a source. */
-struct id_copying {
-    struct combining *combining;
+/* The job of copying the IDs of a source. */
+struct id_copy_job {
+    struct combine_job *job;
     const struct idxi_source *source;
     size_t left_out; /* how many of its documents were left out so far */
 };
 
 /* Copies the ID of document `number` of a source under its new number, unless the document is left out. Numbers ascend
- * from call to call. This is an idxi_id_visitor. */
+ * from call to call. Now and then adds 0 to the progress, to check for cancelling. This is an idxi_id_visitor. */
 static enum idx_status copy_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
-    struct id_copying *copying = context;
-    const struct idxi_source *source = copying->source;
-    struct idxi_combination *combination = copying->combining->combination;
+    struct id_copy_job *copy = context;
+    const struct idxi_source *source = copy->source;
+    struct idxi_combination *combination = copy->job->combination;
     if (number % IDXI_STREAM_ENTRIES == 0) IDXI_TRY(idxi_progress_add(combination->progress, 0, error));
-    if (copying->left_out < source->left_out_numbers.count &&
-        source->left_out_numbers.fingerprints[copying->left_out] == number) {
-        copying->left_out++;
+    if (copy->left_out < source->left_out_numbers.count &&
+        source->left_out_numbers.fingerprints[copy->left_out] == number) {
+        copy->left_out++;
         return IDX_OK;
     }
-    return idxi_map_writer_add_id(&combination->output->map, source->offset + number - copying->left_out, id, length,
+    return idxi_map_writer_add_id(&combination->output->map, source->offset + number - copy->left_out, id, length,
                                   error);
 }
 
@@ -120,22 +120,23 @@ static enum idx_status copy_added_ids(const struct idxi_combination *combination
 
 /* Copies the text IDs of all documents, by ascending new number. Documents in memory have numbers between those of the
  * sources, or behind them. */
-static enum idx_status copy_all_ids(struct combining *combining, struct idx_error *error) {
-    const struct idxi_combination *combination = combining->combination;
+static enum idx_status copy_all_ids(struct combine_job *job, struct idx_error *error) {
+    const struct idxi_combination *combination = job->combination;
     size_t next = 0;
     for (size_t i = 0; i < combination->source_count; i++) {
         const struct idxi_source *source = &combination->sources[i];
-        struct id_copying copying = {combining, source, 0};
+        struct id_copy_job copy = {job, source, 0};
         IDXI_TRY(copy_added_ids(combination, source->offset, &next, error));
-        IDXI_TRY(idxi_map_visit_ids(&source->segment->map, copy_id, &copying, error));
+        IDXI_TRY(idxi_map_visit_ids(&source->segment->map, copy_id, &copy, error));
     }
     return copy_added_ids(combination, UINT64_MAX, &next, error);
 }
 
-/* Writes the entries of a stream to the document map, and counts the documents and their distinct fingerprints. */
-static enum idx_status write_documents(struct combining *combining, struct idxi_stream *stream,
-                                       struct idx_error *error) {
-    struct idxi_combination *combination = combining->combination;
+/* Writes the entries of a stream to the document map. Adds the number of documents to the new segment's, and counts
+ * their distinct fingerprints in job->document_fingerprints. Errors: those of the stream; as
+ * idxi_map_writer_add_documents; IDX_CANCELLED. */
+static enum idx_status write_documents(struct combine_job *job, struct idxi_stream *stream, struct idx_error *error) {
+    struct idxi_combination *combination = job->combination;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], former = 0;
     size_t count;
     for (;;) {
@@ -144,7 +145,7 @@ static enum idx_status write_documents(struct combining *combining, struct idxi_
         IDXI_TRY(idxi_map_writer_add_documents(&combination->output->map, fingerprints, values, count, error));
         IDXI_TRY(idxi_progress_add(combination->progress, count, error));
         for (size_t i = 0; i < count; i++) { /* The very first fingerprint may equal the initial `former`. */
-            combining->document_fingerprints += fingerprints[i] != former || combining->document_fingerprints == 0;
+            job->document_fingerprints += fingerprints[i] != former || job->document_fingerprints == 0;
             former = fingerprints[i];
         }
         combination->output->segment.documents += count;
@@ -154,32 +155,33 @@ static enum idx_status write_documents(struct combining *combining, struct idxi_
 /* The streams that are merged into a map: those of the sources, and then that of the entries in memory. */
 struct map_inputs {
     struct idxi_map_stream *maps;
-    struct remaining *rests;
+    struct filtered_stream *filters;
     struct idxi_array_stream added;
     struct idxi_stream **streams;
     size_t count;
 };
 
-/* Opens the streams that are merged into a map of one kind: of document numbers or integer IDs by fingerprint, or of
- * fingerprints by ID. The caller frees the arrays of *inputs, even after an error. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status open_map_inputs(const struct combining *combining, enum idxi_map_kind kind,
+/* Opens the streams that are merged into the map of this kind: IDXI_MAP_DOCUMENTS, of document numbers or integer IDs
+ * by fingerprint, or IDXI_MAP_BY_ID, of fingerprints by ID. The caller frees the arrays of *inputs, even after an
+ * error. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status open_map_inputs(const struct combine_job *job, enum idxi_map_kind kind,
                                        struct map_inputs *inputs, struct idx_error *error) {
-    const struct idxi_combination *combination = combining->combination;
-    bool by_id = kind == IDXI_MAP_BY_ID, has_numbers = combining->manifest->id_type == IDXF_ID_TEXT && !by_id;
+    const struct idxi_combination *combination = job->combination;
+    bool by_id = kind == IDXI_MAP_BY_ID, has_numbers = job->manifest->id_type == IDXF_ID_TEXT && !by_id;
     const struct idxi_entries *added = by_id ? &combination->added_hashes : &combination->added;
     size_t count = combination->source_count;
     *inputs = (struct map_inputs){.maps = calloc(count + 1, sizeof(struct idxi_map_stream)),
-                                  .rests = calloc(count + 1, sizeof(struct remaining)),
+                                  .filters = calloc(count + 1, sizeof(struct filtered_stream)),
                                   .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
-    if (inputs->maps == NULL || inputs->rests == NULL || inputs->streams == NULL) return idxi_fail_memory(error);
+    if (inputs->maps == NULL || inputs->filters == NULL || inputs->streams == NULL) return idxi_fail_memory(error);
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_map_stream *map = &inputs->maps[inputs->count];
-        struct remaining *rest = &inputs->rests[inputs->count];
+        struct filtered_stream *filter = &inputs->filters[inputs->count];
         idxi_map_stream_init(map, by_id ? &source->segment->by_id : &source->segment->map, 0);
         const struct idxi_entries *left_out = by_id ? &source->left_out_hashes : &source->left_out_documents;
-        init_remaining(rest, &map->stream, left_out, has_numbers ? source : NULL);
-        inputs->streams[inputs->count] = &rest->stream;
+        init_filtered_stream(filter, &map->stream, left_out, has_numbers ? source : NULL);
+        inputs->streams[inputs->count] = &filter->stream;
     }
     idxi_array_stream_init(&inputs->added, added->fingerprints, added->values, added->count);
     if (added->count > 0 || count == 0) inputs->streams[inputs->count++] = &inputs->added.stream;
@@ -187,20 +189,20 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
 }
 
 /* Merges the maps of one kind of all sources, and the entries in memory, into that map of the new segment. */
-static enum idx_status combine_maps(struct combining *combining, enum idxi_map_kind kind, struct idx_error *error) {
-    struct idxi_combination *combination = combining->combination;
+static enum idx_status combine_maps(struct combine_job *job, enum idxi_map_kind kind, struct idx_error *error) {
+    struct idxi_combination *combination = job->combination;
     struct map_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
-    enum idx_status status = open_map_inputs(combining, kind, &inputs, error);
+    enum idx_status status = open_map_inputs(job, kind, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, true, error);
     if (status == IDX_OK && kind == IDXI_MAP_BY_ID)
         status = idxi_output_write_by_id(combination->output, idxi_kway_merge_get_stream(merge), combination->progress,
                                          &combination->by_id, error);
     else if (status == IDX_OK)
-        status = write_documents(combining, idxi_kway_merge_get_stream(merge), error);
+        status = write_documents(job, idxi_kway_merge_get_stream(merge), error);
     idxi_kway_merge_close(merge);
     free(inputs.streams);
-    free(inputs.rests);
+    free(inputs.filters);
     free(inputs.maps);
     return status;
 }
@@ -208,15 +210,14 @@ static enum idx_status combine_maps(struct combining *combining, enum idxi_map_k
 /* ---- Tables ---- */
 
 /* Sets *permuted to the fingerprints of entries, permuted and sorted as table number `table` has them. The caller frees
- * permuted->fingerprints, which is twice as large as needed: sorting uses the other half. */
-static enum idx_status permute_entries(const struct combining *combining, size_t table,
-                                       const struct idxi_entries *entries, struct idxi_entries *permuted,
-                                       struct idx_error *error) {
+ * permuted->fingerprints, which has twice the size needed: sorting uses the other half. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status permute_entries(const struct combine_job *job, size_t table, const struct idxi_entries *entries,
+                                       struct idxi_entries *permuted, struct idx_error *error) {
     struct idxf_permutation permutation;
     *permuted = (struct idxi_entries){.fingerprints = malloc((2 * entries->count + 1) * sizeof(uint64_t)),
                                       .count = entries->count};
     if (permuted->fingerprints == NULL) return idxi_fail_memory(error);
-    idxf_permutation_init(&permutation, combining->form.scheme->tables[table].mask, combining->manifest->bits);
+    idxf_permutation_init(&permutation, job->form.scheme->tables[table].mask, job->manifest->bits);
     for (size_t i = 0; i < entries->count; i++)
         permuted->fingerprints[i] = idxf_permute(&permutation, entries->fingerprints[i]);
     idxi_sort_pairs(permuted->fingerprints, NULL, entries->count, false, permuted->fingerprints + entries->count, NULL);
@@ -227,7 +228,7 @@ static enum idx_status permute_entries(const struct combining *combining, size_t
 struct table_inputs {
     struct idxi_table_stream *tables;
     struct idxi_entries *left_out; /* what each source leaves out, permuted */
-    struct remaining *rests;
+    struct filtered_stream *filters;
     struct idxi_entries added_fingerprints;
     struct idxi_array_stream added;
     struct idxi_stream **streams;
@@ -236,26 +237,25 @@ struct table_inputs {
 
 /* Opens the streams that are merged into table `number`. The caller calls close_table_inputs, even after an error.
  * Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status open_table_inputs(const struct combining *combining, size_t number, struct table_inputs *inputs,
+static enum idx_status open_table_inputs(const struct combine_job *job, size_t number, struct table_inputs *inputs,
                                          struct idx_error *error) {
-    const struct idxi_combination *combination = combining->combination;
+    const struct idxi_combination *combination = job->combination;
     size_t count = combination->source_count;
     *inputs = (struct table_inputs){.tables = calloc(count + 1, sizeof(struct idxi_table_stream)),
                                     .left_out = calloc(count + 1, sizeof(struct idxi_entries)),
-                                    .rests = calloc(count + 1, sizeof(struct remaining)),
+                                    .filters = calloc(count + 1, sizeof(struct filtered_stream)),
                                     .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
-    if (inputs->tables == NULL || inputs->left_out == NULL || inputs->rests == NULL || inputs->streams == NULL)
+    if (inputs->tables == NULL || inputs->left_out == NULL || inputs->filters == NULL || inputs->streams == NULL)
         return idxi_fail_memory(error);
-    IDXI_TRY(permute_entries(combining, number, &combination->added, &inputs->added_fingerprints, error));
+    IDXI_TRY(permute_entries(job, number, &combination->added, &inputs->added_fingerprints, error));
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_table_stream *table = &inputs->tables[inputs->count];
-        struct remaining *rest = &inputs->rests[inputs->count];
-        IDXI_TRY(permute_entries(combining, number, &source->left_out_fingerprints, &inputs->left_out[inputs->count],
-                                 error));
+        struct filtered_stream *filter = &inputs->filters[inputs->count];
+        IDXI_TRY(permute_entries(job, number, &source->left_out_fingerprints, &inputs->left_out[inputs->count], error));
         idxi_table_stream_init(table, &source->segment->tables[number]);
-        init_remaining(rest, &table->stream, &inputs->left_out[inputs->count], NULL);
-        inputs->streams[inputs->count] = &rest->stream;
+        init_filtered_stream(filter, &table->stream, &inputs->left_out[inputs->count], NULL);
+        inputs->streams[inputs->count] = &filter->stream;
     }
     idxi_array_stream_init(&inputs->added, inputs->added_fingerprints.fingerprints, NULL,
                            inputs->added_fingerprints.count);
@@ -268,7 +268,7 @@ static void close_table_inputs(struct table_inputs *inputs, size_t source_count)
     for (size_t i = 0; i < source_count && inputs->left_out != NULL; i++) free(inputs->left_out[i].fingerprints);
     free(inputs->added_fingerprints.fingerprints);
     free(inputs->streams);
-    free(inputs->rests);
+    free(inputs->filters);
     free(inputs->left_out);
     free(inputs->tables);
 }
@@ -276,21 +276,21 @@ static void close_table_inputs(struct table_inputs *inputs, size_t source_count)
 #define MIN_SURVEYED ((uint64_t)1 << 20) /* fingerprints of the first table by which the code of all is chosen */
 
 /* Adds the first fingerprints of a stream to a survey: MIN_SURVEYED or a few more, or all if there are fewer. */
-static enum idx_status survey_stream(const struct combining *combining, struct idxi_stream *fingerprints,
+static enum idx_status survey_stream(const struct combine_job *job, struct idxi_stream *fingerprints,
                                      struct idxi_survey *survey, struct idx_error *error) {
     uint64_t chunk[IDXI_STREAM_ENTRIES];
     for (size_t count = 1; count > 0 && survey->fingerprints < MIN_SURVEYED;) {
         IDXI_TRY(fingerprints->read(fingerprints, chunk, NULL, IDXI_STREAM_ENTRIES, &count, error));
-        idxi_survey_add(survey, chunk, count, combining->manifest->bits);
+        idxi_survey_add(survey, chunk, count, job->manifest->bits);
     }
     return IDX_OK;
 }
 
 /* Returns an estimate of how many fingerprints the merged table will have. Of the fingerprints that were read from the
  * inputs so far, `surveyed` came through; the others were repeated or left out. Expects the same share of all. */
-static uint64_t estimate_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
+static uint64_t estimate_fingerprints(const struct combine_job *job, const struct table_inputs *inputs,
                                       uint64_t surveyed) {
-    const struct idxi_combination *combination = combining->combination;
+    const struct idxi_combination *combination = job->combination;
     double total = (double)inputs->added.count, read = (double)inputs->added.given;
     for (size_t i = 0; i < combination->source_count; i++) {
         total += (double)combination->sources[i].segment->entry.fingerprints;
@@ -299,34 +299,34 @@ static uint64_t estimate_fingerprints(const struct combining *combining, const s
     return read > 0 ? (uint64_t)((double)surveyed * total / read) : 0;
 }
 
-/* Sets combining->form.blocks, the form of the blocks of all tables, from a survey of the first fingerprints of table
- * 0. After an error, what is set is not used. */
-static enum idx_status choose_block_form(struct combining *combining, struct idx_error *error) {
+/* Sets job->form.blocks, the form of the blocks of all tables, from a survey of the first fingerprints of table 0. It
+ * is unspecified after an error. Errors: IDX_OUT_OF_MEMORY; those of reading the tables. */
+static enum idx_status choose_block_form(struct combine_job *job, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
     struct idxi_survey surveyed = {0};
-    enum idx_status status = open_table_inputs(combining, 0, &inputs, error);
+    enum idx_status status = open_table_inputs(job, 0, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
-    if (status == IDX_OK) status = survey_stream(combining, idxi_kway_merge_get_stream(merge), &surveyed, error);
-    if (status == IDX_OK) surveyed.fingerprints = estimate_fingerprints(combining, &inputs, surveyed.fingerprints);
+    if (status == IDX_OK) status = survey_stream(job, idxi_kway_merge_get_stream(merge), &surveyed, error);
+    if (status == IDX_OK) surveyed.fingerprints = estimate_fingerprints(job, &inputs, surveyed.fingerprints);
     idxi_kway_merge_close(merge);
-    close_table_inputs(&inputs, combining->combination->source_count);
-    uint32_t block_size = combining->combination->form->segments[0]->tables[0].header.block_size;
-    combining->form.blocks = idxi_survey_choose_form(&surveyed, combining->manifest->bits, block_size);
+    close_table_inputs(&inputs, job->combination->source_count);
+    uint32_t block_size = job->combination->model->segments[0]->tables[0].header.block_size;
+    job->form.blocks = idxi_survey_choose_form(&surveyed, job->manifest->bits, block_size);
     return status;
 }
 
 /* Merges table `number` of all sources, and the fingerprints in memory, into that table of the new segment. */
-static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
+static enum idx_status combine_table(struct combine_job *job, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
-    enum idx_status status = open_table_inputs(combining, number, &inputs, error);
+    enum idx_status status = open_table_inputs(job, number, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
     if (status == IDX_OK)
-        status = idxi_output_write_table(combining->combination->output, &combining->form, number,
-                                         idxi_kway_merge_get_stream(merge), &combining->tables[number], error);
+        status = idxi_output_write_table(job->combination->output, &job->form, number,
+                                         idxi_kway_merge_get_stream(merge), &job->tables[number], error);
     idxi_kway_merge_close(merge);
-    close_table_inputs(&inputs, combining->combination->source_count);
+    close_table_inputs(&inputs, job->combination->source_count);
     return status;
 }
 
@@ -341,17 +341,18 @@ struct set_input {
 };
 
 /* Returns whether the text of a set of a source stays. If so, sets set->key to its key in the new segment: with text
- * IDs, the text's new number; with integer IDs, the key is the ID, and does not change. */
+ * IDs, the text's new number; an integer ID stays the key. Otherwise leaves *set as it is. */
 static bool renumber_staying_set(const struct idxi_source *source, struct idxf_set *set) {
     size_t skipped = count_left_out(source, set->key);
-    if (!source->segment->sets.has_numbers) return idxi_is_set_live(source->index, source->place, set);
+    if (!source->segment->sets.has_numbers) return idxi_is_set_live(source->index, source->segment_number, set);
     if (skipped < source->left_out_numbers.count && source->left_out_numbers.fingerprints[skipped] == set->key)
         return false;
     set->key += source->offset - skipped;
     return true;
 }
 
-/* Goes on to the next set of a source that stays; input->found is false if there is none. */
+/* Goes on to the next set of a source that stays: sets input->set, under its new key, or input->found to false if there
+ * is none. Errors: as idxi_sets_next. */
 static enum idx_status go_to_next_set(struct set_input *input, struct idx_error *error) {
     do {
         IDXI_TRY(idxi_sets_next(&input->cursor, &input->set, &input->found, error));
@@ -359,9 +360,10 @@ static enum idx_status go_to_next_set(struct set_input *input, struct idx_error 
     return IDX_OK;
 }
 
-/* Takes the set with the least key off the sources and the sets in memory: sets *set to it, and *found to whether there
- * was one. Of equal keys, that of the first source comes first, and that in memory last. *added is how many of the sets
- * in memory were taken, and goes up if this one was. */
+/* Removes the set with the least key from the sources and the sets in memory: sets *set to it, and *found to whether
+ * there was one. Of sets with equal keys, that of the first source comes first, and that in memory last. *added is how
+ * many sets in memory were removed so far, and becomes one more if this one was in memory. Errors: as idxi_sets_next.
+ */
 static enum idx_status pop_least_set(const struct idxi_combination *combination, struct set_input *inputs,
                                      size_t *added, struct idxf_set *set, bool *found, struct idx_error *error) {
     struct set_input *least = NULL;
@@ -378,11 +380,11 @@ static enum idx_status pop_least_set(const struct idxi_combination *combination,
 }
 
 /* Writes the sets that stay and those in memory, by ascending key. Adds the number of values in their sketches to
- * combining->values. `inputs` is zeroed scratch memory, with one element per source. */
-static enum idx_status write_sets(struct combining *combining, struct set_input *inputs, struct idx_error *error) {
-    struct idxi_combination *combination = combining->combination;
+ * job->values. `inputs` is zeroed scratch memory, with one element per source. */
+static enum idx_status write_sets(struct combine_job *job, struct set_input *inputs, struct idx_error *error) {
+    struct idxi_combination *combination = job->combination;
     struct idxi_output *output = combination->output;
-    unsigned sketch = combining->manifest->sketch;
+    unsigned sketch = job->manifest->sketch;
     size_t added = 0;
     struct idxf_set set;
     IDXI_TRY(idxi_sets_writer_open(&output->sets, output->segment_folder, output->segment_path, error));
@@ -396,15 +398,15 @@ static enum idx_status write_sets(struct combining *combining, struct set_input 
         if (!found) break;
         IDXI_TRY(idxi_sets_writer_add(&output->sets, &set, error));
         IDXI_TRY(idxi_progress_add(combination->progress, 1, error));
-        combining->values += set.count < sketch ? set.count : sketch;
+        job->values += set.count < sketch ? set.count : sketch;
     }
     return idxi_sets_writer_finish(&output->sets, output->segment.uuid, &combination->sets_bytes, error);
 }
 
 /* Does what write_sets does. Allocates and frees the inputs for that. */
-static enum idx_status combine_sets(struct combining *combining, struct idx_error *error) {
-    struct set_input *inputs = calloc(combining->combination->source_count + 1, sizeof *inputs);
-    enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : write_sets(combining, inputs, error);
+static enum idx_status combine_sets(struct combine_job *job, struct idx_error *error) {
+    struct set_input *inputs = calloc(job->combination->source_count + 1, sizeof *inputs);
+    enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : write_sets(job, inputs, error);
     free(inputs);
     return status;
 }
@@ -412,31 +414,31 @@ static enum idx_status combine_sets(struct combining *combining, struct idx_erro
 /* ---- The whole ---- */
 
 /* Returns how many maps the new segment has; without document IDs, the only one is empty. */
-static size_t count_maps(const struct combining *combining) { return combining->manifest->by_id ? 2 : 1; }
+static size_t count_maps(const struct combine_job *job) { return job->manifest->by_id ? 2 : 1; }
 
 /* Writes file `number` of the new segment: first the document map, then the map from IDs, if there is one, then the
  * tables, and last the sets, if there are any. This is an idxi_task. */
 static enum idx_status write_file(void *context, size_t number, struct idx_error *error) {
-    struct combining *combining = context;
-    enum idxf_id_type id_type = combining->manifest->id_type;
-    size_t maps = count_maps(combining);
-    if (number == maps + combining->form.scheme->table_count) return combine_sets(combining, error);
-    if (number >= maps) return combine_table(combining, number - maps, error);
-    if (number > 0) return combine_maps(combining, IDXI_MAP_BY_ID, error);
-    if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_all_ids(combining, error));
-    return id_type == IDXF_ID_NONE ? IDX_OK : combine_maps(combining, IDXI_MAP_DOCUMENTS, error);
+    struct combine_job *job = context;
+    enum idxf_id_type id_type = job->manifest->id_type;
+    size_t maps = count_maps(job);
+    if (number == maps + job->form.scheme->table_count) return combine_sets(job, error);
+    if (number >= maps) return combine_table(job, number - maps, error);
+    if (number > 0) return combine_maps(job, IDXI_MAP_BY_ID, error);
+    if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_all_ids(job, error));
+    return id_type == IDXF_ID_NONE ? IDX_OK : combine_maps(job, IDXI_MAP_DOCUMENTS, error);
 }
 
 /* Returns how many units of progress the work is: one for each document in each map, for each fingerprint in each
  * table, and for each set. */
-static uint64_t count_work(const struct combining *combining) {
-    const struct idxi_combination *combination = combining->combination;
-    size_t tables = combining->form.scheme->table_count;
-    uint64_t total = combination->added.count * (tables + count_maps(combining)) + combination->added_set_count;
+static uint64_t count_work(const struct combine_job *job) {
+    const struct idxi_combination *combination = job->combination;
+    size_t tables = job->form.scheme->table_count;
+    uint64_t total = combination->added.count * (tables + count_maps(job)) + combination->added_set_count;
     for (size_t i = 0; i < combination->source_count; i++) {
         const struct idxi_segment *segment = combination->sources[i].segment;
         total += segment->entry.documents + segment->entry.fingerprints * tables;
-        if (combining->manifest->by_id) total += segment->by_id.segment.documents;
+        if (job->manifest->by_id) total += segment->by_id.segment.documents;
         total += segment->sets.header.sets;
     }
     return total;
@@ -445,11 +447,11 @@ static uint64_t count_work(const struct combining *combining) {
 /* Checks that the number of entries of the map from IDs is possible: at least that of distinct fingerprints and at most
  * that of documents, and with integer IDs, all of which differ, equal to the latter. The sum may be wrong even if the
  * numbers of all sources are possible. Errors: IDX_BAD_CONTENT. */
-static enum idx_status check_by_id_count(const struct combining *combining, struct idx_error *error) {
-    const struct idxi_combination *combination = combining->combination;
+static enum idx_status check_by_id_count(const struct combine_job *job, struct idx_error *error) {
+    const struct idxi_combination *combination = job->combination;
     uint64_t entries = combination->by_id.entries, documents = combination->output->segment.documents;
-    bool all_differ = combining->manifest->id_type == IDXF_ID_U64;
-    if (entries >= combining->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
+    bool all_differ = job->manifest->id_type == IDXF_ID_U64;
+    if (entries >= job->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
         return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                      "the document map and the map from IDs of a segment to combine contain different documents: "
@@ -459,50 +461,49 @@ static enum idx_status check_by_id_count(const struct combining *combining, stru
 /* Checks that all tables and the document map have the same number of fingerprints, that the sets have as many values
  * as the document map has entries (with integer IDs, which may repeat: at least as many), and what check_by_id_count
  * checks. Errors: IDX_BAD_CONTENT. */
-static enum idx_status check_counts(const struct combining *combining, struct idx_error *error) {
-    uint64_t fingerprints = combining->tables[0].fingerprints;
-    bool agree = combining->manifest->id_type == IDXF_ID_NONE || combining->document_fingerprints == fingerprints;
-    for (size_t i = 1; i < combining->form.scheme->table_count; i++)
-        agree = agree && combining->tables[i].fingerprints == fingerprints;
+static enum idx_status check_counts(const struct combine_job *job, struct idx_error *error) {
+    uint64_t fingerprints = job->tables[0].fingerprints;
+    bool agree = job->manifest->id_type == IDXF_ID_NONE || job->document_fingerprints == fingerprints;
+    for (size_t i = 1; i < job->form.scheme->table_count; i++)
+        agree = agree && job->tables[i].fingerprints == fingerprints;
     if (!agree)
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                          "the tables and the document map of a segment to combine contain different fingerprints: "
                          "find it with idx verify");
-    uint64_t documents = combining->combination->output->segment.documents, values = combining->values;
-    bool is_text = combining->manifest->id_type == IDXF_ID_TEXT;
-    if (combining->manifest->sketch > 0 && (is_text ? documents != values : documents > values))
+    uint64_t documents = job->combination->output->segment.documents, values = job->values;
+    bool is_text = job->manifest->id_type == IDXF_ID_TEXT;
+    if (job->manifest->sketch > 0 && (is_text ? documents != values : documents > values))
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                          "the sets and the document map of a segment to combine are of different texts: find it with "
                          "idx verify");
-    return combining->manifest->by_id ? check_by_id_count(combining, error) : IDX_OK;
+    return job->manifest->by_id ? check_by_id_count(job, error) : IDX_OK;
 }
 
 /* Does the work of idxi_combine_segments: writes all files side by side, and then checks that they agree with each
  * other. */
-static enum idx_status combine_all(struct combining *combining, struct idx_error *error) {
-    struct idxi_combination *combination = combining->combination;
-    size_t tasks = combining->form.scheme->table_count + count_maps(combining) + (combining->manifest->sketch > 0);
-    IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
-    IDXI_TRY(choose_block_form(combining, error));
-    IDXI_TRY(idxi_run_parallel(tasks, combination->threads, write_file, combining, combination->progress, error));
-    IDXI_TRY(check_counts(combining, error));
-    combination->output->segment.fingerprints = combining->tables[0].fingerprints;
-    for (size_t i = 0; i < combining->form.scheme->table_count; i++)
-        combination->table_bytes += combining->tables[i].bytes;
+static enum idx_status combine_all(struct combine_job *job, struct idx_error *error) {
+    struct idxi_combination *combination = job->combination;
+    size_t tasks = job->form.scheme->table_count + count_maps(job) + (job->manifest->sketch > 0);
+    IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(job), error));
+    IDXI_TRY(choose_block_form(job, error));
+    IDXI_TRY(idxi_run_parallel(tasks, combination->threads, write_file, job, combination->progress, error));
+    IDXI_TRY(check_counts(job, error));
+    combination->output->segment.fingerprints = job->tables[0].fingerprints;
+    for (size_t i = 0; i < job->form.scheme->table_count; i++) combination->table_bytes += job->tables[i].bytes;
     return idxi_output_finish_map(combination->output, &combination->documents_bytes, error);
 }
 
 enum idx_status idxi_combine_segments(struct idxi_combination *combination, struct idx_error *error) {
-    const struct idx_scheme *scheme = &combination->form->scheme;
-    struct combining combining = {
+    const struct idx_scheme *scheme = &combination->model->scheme;
+    struct combine_job job = {
         .combination = combination,
-        .manifest = combination->form->manifest,
+        .manifest = combination->model->manifest,
         .form = {.scheme = scheme,
                  .key_memory = idxi_get_keys_memory(combination->memory_bytes, combination->threads),
                  .progress = combination->progress},
-        .tables = calloc(scheme->table_count, sizeof *combining.tables),
+        .tables = calloc(scheme->table_count, sizeof *job.tables),
     };
-    enum idx_status status = combining.tables == NULL ? idxi_fail_memory(error) : combine_all(&combining, error);
-    free(combining.tables);
+    enum idx_status status = job.tables == NULL ? idxi_fail_memory(error) : combine_all(&job, error);
+    free(job.tables);
     return status;
 }

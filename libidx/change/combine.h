@@ -15,8 +15,8 @@ struct idxi_entries {
 /* A segment whose contents, without what is left out, become part of the new one. */
 struct idxi_source {
     struct idxi_segment *segment;
-    const struct idx_index *index; /* that has the segment, as number `place` */
-    size_t place;
+    const struct idx_index *index; /* that has the segment, as number `segment_number` */
+    size_t segment_number;
     /* What to leave out of its document map, of its map from IDs, and of its tables (there without values), each in
      * ascending order. */
     struct idxi_entries left_out_documents, left_out_hashes, left_out_fingerprints;
@@ -35,7 +35,8 @@ struct idxi_text_id {
 
 /* What to combine. The arrays are the caller's; purge.c makes them. */
 struct idxi_combination {
-    const struct idx_index *form; /* its bits, scheme and ID type are used, and the block size of its first segment */
+    /* The new segment gets the bits, scheme and ID type of this index, and the block size of its first segment. */
+    const struct idx_index *model;
     struct idxi_source *sources;
     size_t source_count;
     /* The documents in memory, with their final numbers or integer IDs for values; and hashes of their IDs, with
@@ -54,9 +55,9 @@ struct idxi_combination {
     struct idxi_by_id_made by_id;
 };
 
-/* Writes the segment to combination->output, and sets the results of the combination. Does not sync the folder of the
- * segment, and does not publish it. The maps of the sources must be ready. Errors: the damaged-file group,
- * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
+/* Writes the segment to combination->output, and sets the results of the combination, which are unspecified after an
+ * error. Does not sync the folder of the segment, and does not publish it. The maps of the sources must be ready
+ * (idxi_map_prepare). Errors: the damaged-file group, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
 enum idx_status idxi_combine_segments(struct idxi_combination *combination, struct idx_error *error);
 
 #endif

@@ -88,7 +88,7 @@ static uint32_t choose_segment_number(const struct idxf_manifest *manifest) {
 /* Returns a + b, or UINT64_MAX if the sum is larger. A damaged manifest may have numbers of any size. */
 static uint64_t add_saturating(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-/* Returns the size of a segment by which compaction decides: its documents (without IDs, its fingerprints) plus its
+/* Returns the size of a segment that decides what is compacted: its documents (without IDs, its fingerprints) plus its
  * removals. */
 static uint64_t measure_segment(const struct idxi_segment *segment) {
     const struct idxf_manifest_segment *entry = &segment->entry;
@@ -106,9 +106,10 @@ static void measure_growth(const struct idx_index *index, size_t end, uint64_t g
     }
 }
 
-/* Returns the first segment that becomes part of the new one, as do all newer ones: the first whose growth is at most
- * options.growth. If that might leave more than options.max_segments, the limit is the least growth among the first
- * max_segments ones, if that is higher. Returns the number of segments if all stay. */
+/* Returns the number of the first segment that becomes part of the new one, as do all newer ones: the first whose
+ * growth (measure_growth) is at most options.growth. If that might leave more than options.max_segments, the least
+ * growth among the first max_segments ones takes the place of options.growth, if it is higher. Returns the number of
+ * segments if all stay. */
 static size_t choose_first_merged(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t max_segments = compaction->options.max_segments, first_merged = 0;
@@ -130,12 +131,13 @@ static size_t choose_first_merged(const struct compaction *compaction) {
 
 /* ---- The new segment ---- */
 
-/* Writes the new segment, with its file of removals. Nothing refers to it yet. */
+/* Writes the new segment, with its file of removals. The manifest does not list it yet. Errors: as
+ * idxi_fill_combination, idxi_output_open_segment, idxi_combine_segments and idxi_write_removals. */
 static enum idx_status write_segment(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     struct idxi_output *output = &compaction->output;
     struct idxi_combination *combination = &compaction->combination;
-    combination->form = index;
+    combination->model = index;
     combination->memory_bytes = compaction->options.memory_bytes;
     combination->threads = compaction->options.threads;
     combination->progress = &compaction->progress;
@@ -239,15 +241,16 @@ static enum idx_status open_and_lock(struct compaction *compaction, const char *
 }
 
 /* Locks the index of the view for compactions. Sets *outdated to whether another compaction has changed the manifest
- * since the view was opened. */
+ * since the view was opened. free_compaction releases the lock, even after an error. Errors: as idxi_lock and
+ * idx_replaced. */
 static enum idx_status lock_viewed_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_lock(&compaction->lock, IDXI_LOCK_TAKE, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
     return idx_replaced(index, outdated, error);
 }
 
-/* Compacts the index at `path`, or if that is NULL, the one of the view compaction->index. Does nothing if another
- * compaction has changed that one since the view was opened. */
+/* Compacts the index at `path`, or if that is NULL, the index of the view compaction->index. Does nothing if another
+ * compaction has changed the latter since the view was opened. Checks the options. Errors: as idx_compact. */
 static enum idx_status run_compaction(struct compaction *compaction, const char *path, struct idx_error *error) {
     bool outdated = false;
     struct idx_compact_options *options = &compaction->options;
@@ -319,7 +322,8 @@ static bool ask_to_go_on(void *context, const struct idx_progress *progress) {
     return background->progress == NULL || background->progress(background->context, progress);
 }
 
-/* The thread of a background compaction. idxi_background_wait reads the status and error that it leaves. */
+/* The thread of a background compaction: compacts background->index, which idxi_compact_view closes, and leaves status
+ * and error for idxi_background_wait. Returns NULL. */
 static void *run_in_background(void *context) {
     struct idxi_background *background = context;
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
@@ -351,15 +355,15 @@ void idxi_background_begin(struct idxi_background *background, const struct idx_
     atomic_store(&background->cancelled, false);
     background->status = idxi_index_open(&background->index, index->path, &options, index, &background->error);
     if (background->status != IDX_OK) return;
-    background->begun = start_thread(background);
-    if (background->begun) return;
+    background->has_thread = start_thread(background);
+    if (background->has_thread) return;
     idx_close(background->index);
     background->status = idxi_fail_memory(&background->error);
 }
 
 enum idx_status idxi_background_wait(struct idxi_background *background, struct idx_error *error) {
-    if (background->begun) pthread_join(background->thread, NULL);
-    background->begun = false;
+    if (background->has_thread) pthread_join(background->thread, NULL);
+    background->has_thread = false;
     if (background->status != IDX_OK && error != NULL) *error = background->error;
     return background->status;
 }

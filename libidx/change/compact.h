@@ -16,7 +16,7 @@ enum idx_status idxi_compact_view(struct idx_index *index, const struct idx_comp
 
 /* A compaction in a thread of its own. Zeroed, none is running. One thread at a time calls the functions below. */
 struct idxi_background {
-    bool begun; /* whether there is a thread to join, running or ended */
+    bool has_thread; /* whether there is a thread to join, running or ended */
     atomic_bool ended, cancelled;
     pthread_t thread;
     struct idx_index *index;
@@ -28,16 +28,17 @@ struct idxi_background {
     struct idx_error error;
 };
 
-/* Begins to compact the index of a view, with which it shares the pending records. background->begun must be false.
- * Call it on the view's thread. Errors, also of beginning, are returned by idxi_background_wait. */
+/* Begins to compact the index of a view, with which it shares the pending records, into at most `max_segments`
+ * segments. background->has_thread must be false. Call it on the view's thread. Errors, also of beginning, are returned
+ * by idxi_background_wait. */
 void idxi_background_begin(struct idxi_background *background, const struct idx_index *index, unsigned max_segments);
 
 /* Waits for the compaction that is running, if any, to end. Returns the status of the last compaction, whether it ended
  * or could not begin; IDX_OK if there was none. Sets *error, unless NULL, to its error. */
 enum idx_status idxi_background_wait(struct idxi_background *background, struct idx_error *error);
 
-/* Makes the compaction that is running, if any, end soon, and waits for that. It has no effect unless it has changed
- * the manifest already. */
+/* Makes the compaction that is running, if any, end soon, and waits for that. The compaction changes nothing, unless it
+ * has replaced the manifest already. */
 void idxi_background_cancel(struct idxi_background *background);
 
 #endif

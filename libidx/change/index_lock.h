@@ -4,10 +4,10 @@
 
 #include <idx.h>
 
-/* Takes the lock file `name` of the index of the view *index, sets *lock to its descriptor for idxi_lock_close, and
- * refreshes the view: *index may become another one. If another index replaces it at the same time, locks that one. The
- * view must belong to the caller alone. *lock must be -1 before, and is to be closed even after an error. Errors: as
- * idxi_lock and idx_refresh. */
+/* Locks the index of the view *index by its lock file `name`, sets *lock to the file's descriptor for idxi_lock_close,
+ * and refreshes the view: *index may become another one. If another index replaces it at the same time, locks that one.
+ * The view must belong to the caller alone. *lock must be -1 before, and is to be closed even after an error. Errors:
+ * as idxi_lock and idx_refresh. */
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error);
 
 /* Returns whether the descriptor `lock` is that of the lock file `name` in the folder of a view: false after another

@@ -34,7 +34,7 @@ static const char *name_difference(const struct idxf_manifest *a, const struct i
     return NULL;
 }
 
-/* Checks that the index that was opened last can be merged with the first one, and is none of those opened before it.
+/* Checks that `index`, which was opened last, can be merged with the first one, and is none of those opened before it.
  * Errors: IDX_INVALID_ARGUMENT. */
 static enum idx_status check_mergeable(const struct merge *merge, const struct idx_index *index,
                                        struct idx_error *error) {
@@ -82,8 +82,9 @@ static enum idx_status lock_replaced_input(struct merge *merge, const char *path
     return IDX_OK;
 }
 
-/* Opens the indexes at `paths`, which must match each other and be different, as merge->indexes. If the result is to
- * replace an index, the one among them that is at `path` is locked. The caller closes them, even after an error. */
+/* Opens the indexes at the `count` `paths` as merge->indexes. They must be different, and have equal properties
+ * (check_mergeable). If the result is to replace an index, locks the input that is at `path`. The caller closes them,
+ * even after an error. Errors: as idx_open, lock_replaced_input and check_mergeable. */
 static enum idx_status open_indexes(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                     struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -102,8 +103,9 @@ static enum idx_status open_indexes(struct merge *merge, const char *path, const
 
 /* ---- The whole ---- */
 
-/* Publishes the new index, with the scheme and the properties of the first input. Its recipe names a version of ICU
- * only if all inputs have the same recipe. */
+/* Publishes the new index, with the scheme and the properties of the first input, no log, and record numbers from 0.
+ * Its recipe names a version of ICU only if all inputs have the same recipe. Errors: IDX_CANCELLED, IDX_OUT_OF_MEMORY;
+ * as idxi_output_publish. */
 static enum idx_status publish_index(struct merge *merge, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
@@ -156,7 +158,7 @@ static enum idx_status run_merge(struct merge *merge, const char *path, const ch
     IDXI_TRY(idxi_memory_choose_limit(&merge->options.memory_bytes, error));
     IDXI_TRY(open_indexes(merge, path, paths, count, error));
     idxi_progress_init(&merge->progress, merge->options.progress, merge->options.context);
-    *combination = (struct idxi_combination){.form = merge->indexes[0],
+    *combination = (struct idxi_combination){.model = merge->indexes[0],
                                              .memory_bytes = merge->options.memory_bytes,
                                              .threads = merge->options.threads,
                                              .progress = &merge->progress,

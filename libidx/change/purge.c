@@ -25,7 +25,8 @@ static enum idx_status reserve_entry(struct idxi_entries *entries, bool with_val
     return IDX_OK;
 }
 
-/* Appends a fingerprint with a value to entries that have values. */
+/* Appends a fingerprint with a value to entries that have values. Errors of this and the next functions:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status append_entry(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
                                     struct idx_error *error) {
     IDXI_TRY(reserve_entry(entries, true, error));
@@ -58,7 +59,7 @@ static enum idx_status sort_entries(struct idxi_entries *entries, struct idx_err
     return IDX_OK;
 }
 
-/* Keeps each of the entries, which are sorted, once. */
+/* Removes repeated entries. They must be sorted. */
 static void drop_duplicates(struct idxi_entries *entries) {
     size_t kept = 0;
     for (size_t i = 0; i < entries->count; i++) {
@@ -145,8 +146,9 @@ static enum idx_status leave_out_hashes(struct visit *visit, struct idx_error *e
     return IDX_OK;
 }
 
-/* Finds what the source of the visit leaves out of the documents of the fingerprint. Sets visit->is_held to true if it
- * has documents, and visit->has_staying to true if some of these stay; both must be false before. */
+/* Finds what visit->source leaves out of the documents of visit->fingerprint. Sets visit->is_held to true if the source
+ * has documents of it, and visit->has_staying to true if some of these stay; both must be false before. `documents` is
+ * a cursor of the view, and is moved. */
 static enum idx_status leave_out_of_source(struct visit *visit, struct idx_documents *documents,
                                            struct idx_error *error) {
     if (visit->index->manifest->id_type != IDXF_ID_NONE) {
@@ -173,7 +175,8 @@ static enum idx_status leave_out_fingerprint(struct visit *visit, struct idx_doc
     return IDX_OK;
 }
 
-/* Finds what the sources leave out of the documents of all listed fingerprints. */
+/* Finds what the sources, a view's segments from `first_segment` on, leave out of the documents of all fingerprints of
+ * `list`. `documents` is a cursor of the view. Now and then adds 0 to the progress, to check for cancelling. */
 static enum idx_status leave_out_listed(const struct idx_index *index, size_t first_segment,
                                         struct idx_documents *documents, const struct idxi_entries *list,
                                         struct idxi_source *sources, struct idxi_progress *progress,
@@ -217,7 +220,7 @@ static enum idx_status append_sources(const struct idx_index *index, size_t firs
         struct idxi_segment *segment = index->segments[first_segment + i];
         sources[i].segment = segment;
         sources[i].index = index;
-        sources[i].place = first_segment + i;
+        sources[i].segment_number = first_segment + i;
         IDXI_TRY(idxi_map_prepare(&segment->map, error));
         if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
     }
@@ -235,7 +238,8 @@ static enum idx_status append_sources(const struct idx_index *index, size_t firs
 
 /* ---- Pending documents ---- */
 
-/* Appends the set of a pending text, under `key`, to those of the combination. The members are not copied. */
+/* Appends the set of a pending text, of `count` members, under `key` to those of the combination. The members are not
+ * copied. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status append_set(struct idxi_combination *combination, uint64_t key, const uint8_t *members,
                                   size_t count, struct idx_error *error) {
     IDXI_GROW(combination->added_sets, combination->added_set_capacity, combination->added_set_count + 1, error);
@@ -261,8 +265,9 @@ static int compare_keys(const void *first, const void *second) {
 }
 
 /* Gives the next pending document with a text ID its number: sets *value to *next_number, and adds 1 to that. Appends
- * the ID to the combination, and the set, if the index has sets. With sets, each text has one document per value of its
- * sketch: these come one after the other, with the same address `id`, and all get the number of the first. */
+ * the ID to combination->added_ids, which must have capacity for it, and the set, if the index has sets. With sets,
+ * each text has one document per value of its sketch: these come one after the other, with the same address `id`, and
+ * all get the number of the first. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status number_document(const struct idxf_manifest *manifest, struct idxi_combination *combination,
                                        const uint8_t *id, size_t id_size, uint64_t *next_number, uint64_t *value,
                                        struct idx_error *error) {

@@ -14,7 +14,8 @@ struct removals {
     size_t count, capacity;
 };
 
-/* Appends a record to the removals if it is a removal. Its ID is not copied. This is an idxi_pending_record_visitor. */
+/* Appends a record to the removals if it is a removal. Its ID is not copied. This is an idxi_pending_record_visitor.
+ * Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status collect_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                        struct idx_error *error) {
     struct removals *removals = context;
@@ -55,8 +56,8 @@ static enum idx_status keep_needed_removals(struct removals *removals, size_t fi
     return IDX_OK;
 }
 
-/* Encodes a header and the removals in `bytes`, whose `size` is exactly what they need, and writes them to the
- * segment's file of removals. */
+/* Encodes a header and the removals in `bytes`, scratch memory whose `size` in bytes is exactly what they need, and
+ * writes them to the segment's file of removals. Errors: IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
 static enum idx_status encode_and_write(const struct removals *removals, uint8_t *bytes, size_t size,
                                         const struct idxf_manifest_segment *segment, int folder,
                                         const char *folder_path, struct idx_error *error) {

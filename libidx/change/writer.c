@@ -31,8 +31,8 @@ enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error 
     return IDX_OK;
 }
 
-/* Opens the view, takes the lock of writers, and opens the log, which only the holder of the lock may write. The caller
- * calls idx_writer_close even after an error. */
+/* Opens the view, locks the index against other writers, and opens the log, which only the holder of the lock may
+ * write. Checks the options. The caller calls idx_writer_close even after an error. Errors: as idx_writer_open. */
 static enum idx_status open_lock_and_log(struct idx_writer *writer, const char *path,
                                          const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
@@ -102,7 +102,8 @@ const struct idx_index *idx_writer_view(const struct idx_writer *writer) { retur
 /* ---- Compaction ---- */
 
 /* If a compaction has replaced the manifest, refreshes the view, and trims the log of the records that are in segments
- * now. Before that, syncs the folder: until the new manifest's name is on disk, the records are needed. */
+ * now. Before that, syncs the folder: until the new manifest's name is on disk, the records are needed. Errors: as
+ * idxi_writer_refresh, idxi_sync_folder and idxi_log_trim_records. */
 static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
     bool replaced;
     if (atomic_load(&writer->background.ended)) idxi_background_wait(&writer->background, NULL);
@@ -137,9 +138,9 @@ static void compact_if_due(struct idx_writer *writer) {
     uint64_t max_pending = choose_max_pending(writer);
     bool is_full = max_pending > 0 && pending_count > max_pending;
     unsigned max_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
-    if (writer->background.begun && is_full && pending_count - max_pending > max_pending / 2)
+    if (writer->background.has_thread && is_full && pending_count - max_pending > max_pending / 2)
         idxi_background_wait(&writer->background, NULL);
-    if (writer->background.begun || last < writer->next_compaction) return;
+    if (writer->background.has_thread || last < writer->next_compaction) return;
     if (!is_full && writer->index->open_segments <= max_segments) return;
     writer->next_compaction = last + max_pending;
     idxi_background_begin(&writer->background, writer->index, max_segments);
@@ -202,8 +203,8 @@ enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status
     return status;
 }
 
-/* Returns the record of an operation on an item, without members. An integer ID is stored in *number, which must live
- * as long as the record; a text ID stays the caller's. */
+/* Returns the record of an operation on an item, without members. Stores an integer ID in *number, which must live as
+ * long as the record; a text ID stays the caller's. The record of IDXF_REMOVE_FINGERPRINT has no ID. */
 static struct idxf_record make_record(const struct idx_writer *writer, enum idxf_operation operation,
                                       const struct idx_item *item, struct idxi_stored_number *number) {
     enum idxf_id_type id_type = writer->index->manifest->id_type;

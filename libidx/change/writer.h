@@ -51,13 +51,14 @@ enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const s
  * IDX_OUT_OF_MEMORY; as idxi_log_make_ready, idxi_log_trim_records and idxi_writer_refresh. */
 enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count, struct idx_error *error);
 
-/* Adds a record of an item to the batch, and to the view. A text ID stays the caller's, and must live until the batch
- * ends. Errors, after which the batch can only be ended with that status: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
+/* Adds the record of an operation on an item to the batch, and to the view. A text ID stays the caller's, and must live
+ * until the batch ends. Errors, after which the batch can only be ended with that status: IDX_OUT_OF_MEMORY, IDX_LIMIT.
+ */
 enum idx_status idxi_writer_add_record(struct idx_writer *writer, enum idxf_operation operation,
                                        const struct idx_item *item, struct idx_error *error);
 
-/* Adds a record of a text to the batch, and to the view. The text ID and the set stay the caller's, and must live until
- * the batch ends. Errors: as idxi_writer_add_record. */
+/* Adds the record of a text, with the ID of the item, to the batch, and to the view. The text ID and the set stay the
+ * caller's, and must live until the batch ends. The set must have members. Errors: as idxi_writer_add_record. */
 enum idx_status idxi_writer_add_text_record(struct idx_writer *writer, const struct idx_item *item,
                                             const struct idx_set *set, struct idx_error *error);
 
@@ -65,8 +66,8 @@ enum idx_status idxi_writer_add_text_record(struct idx_writer *writer, const str
  * IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, struct idx_error *error);
 
-/* Is called before adding item `i` of `count`: prefetches the memory that adding a later item, some places behind it,
- * will read and write. */
+/* Prefetches the memory that adding a later item, some places behind item `i` of `count`, will read and write. Call it
+ * before adding item `i`. Does nothing if there is no such item. */
 void idxi_writer_prefetch_add(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);
 
 /* Ends a batch. With IDX_OK, appends its records to the log, and begins a compaction if one is due. With another

@@ -8,80 +8,80 @@
 #define MAX_QUERIES (MAX_SHARES * IDXI_SHARE_QUERIES)
 
 /* Documents that are looked up together: first in the index, then among those of them that were added. */
-struct checking {
+struct lookup_group {
     struct idxi_comparison comparison;
     struct idxi_match_share *shares;
     size_t count; /* of queries */
-    size_t query; /* the one that is being compared */
+    size_t query; /* the number of the one that is compared now */
     uint64_t queries[MAX_QUERIES];
     uint64_t added[MAX_QUERIES]; /* the fingerprints of those that were added */
     size_t added_count;
     struct idx_error *error;
 };
 
-/* Returns the share of a query. */
-static struct idxi_match_share *find_share(const struct checking *checking, size_t query) {
-    return &checking->shares[query / IDXI_SHARE_QUERIES];
+/* Returns the share that has query number `query` of the group. */
+static struct idxi_match_share *find_share(const struct lookup_group *group, size_t query) {
+    return &group->shares[query / IDXI_SHARE_QUERIES];
 }
 
-/* Lists a match of query checking->query with a document added before it. If that fails, the status of the query's
- * share says so. This is the visitor of checking->comparison. */
+/* Lists a match of query group->query with a document added before it. If that fails, the status of the query's
+ * share says so. This is the visitor of group->comparison. */
 static void list_added_match(void *context, uint64_t query, uint64_t added, unsigned distance) {
-    const struct checking *checking = context;
+    const struct lookup_group *group = context;
     struct idx_match match = {added, distance};
     (void)query;
-    idxi_match_share_add(find_share(checking, checking->query), checking->query % IDXI_SHARE_QUERIES, &match,
-                         checking->error);
+    idxi_match_share_add(find_share(group, group->query), group->query % IDXI_SHARE_QUERIES, &match, group->error);
 }
 
 /* For each document in turn, lists its matches with those added before it by this call, and adds it to the batch if it
- * has no match among these or in the index. `items` are those of checking->queries. */
-static enum idx_status add_unmatched(struct idx_writer *writer, struct checking *checking, const struct idx_item *items,
-                                     struct idx_error *error) {
-    for (size_t i = 0; i < checking->count; i++) {
-        const struct idxi_match_share *share = find_share(checking, i);
-        checking->query = i;
-        idxi_writer_prefetch_add(writer, items, i, checking->count);
-        writer->compare->between(&checking->comparison, &checking->queries[i], 1, checking->added,
-                                 checking->added_count);
+ * has no match among these or in the index. `items` are those of group->queries. */
+static enum idx_status add_unmatched(struct idx_writer *writer, struct lookup_group *group,
+                                     const struct idx_item *items, struct idx_error *error) {
+    for (size_t i = 0; i < group->count; i++) {
+        const struct idxi_match_share *share = find_share(group, i);
+        group->query = i;
+        idxi_writer_prefetch_add(writer, items, i, group->count);
+        writer->compare->between(&group->comparison, &group->queries[i], 1, group->added, group->added_count);
         IDXI_TRY(share->status);
         if (share->listing->lists.counts[share->begin + i % IDXI_SHARE_QUERIES] > 0) continue;
         IDXI_TRY(idxi_writer_add_record(writer, IDXF_ADD, &items[i], error));
-        checking->added[checking->added_count++] = items[i].fingerprint;
+        group->added[group->added_count++] = items[i].fingerprint;
     }
     return IDX_OK;
 }
 
 /* Looks up the queries of one share in the index. This is an idxi_task. */
 static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
-    struct checking *checking = context;
-    return idxi_match_share_search(&checking->shares[number], checking->queries + number * IDXI_SHARE_QUERIES, error);
+    struct lookup_group *group = context;
+    return idxi_match_share_search(&group->shares[number], group->queries + number * IDXI_SHARE_QUERIES, error);
 }
 
 /* Looks up the documents of the next shares, up to MAX_SHARES of them from number `first_share` on, and adds those
- * without a match. */
+ * without a match. `items` are those of the whole call. Errors: as idxi_match_share_search, idxi_writer_add_record and
+ * idxi_match_share_end. */
 static enum idx_status check_and_add_shares(struct idx_writer *writer, struct idxi_listing *listing, size_t first_share,
                                             const struct idx_item *items, struct idx_error *error) {
     size_t begin = first_share * IDXI_SHARE_QUERIES, remaining = listing->count - begin;
-    struct checking checking = {
-        .comparison = {.distance = listing->options.distance, .visit = list_added_match, .context = &checking},
+    struct lookup_group group = {
+        .comparison = {.distance = listing->options.distance, .visit = list_added_match, .context = &group},
         .shares = &listing->shares[first_share],
         .count = remaining < MAX_QUERIES ? remaining : MAX_QUERIES,
         .error = error};
     size_t share_count = listing->share_count - first_share;
     if (share_count > MAX_SHARES) share_count = MAX_SHARES;
-    for (size_t i = 0; i < checking.count; i++) checking.queries[i] = items[begin + i].fingerprint;
-    IDXI_TRY(idxi_run_parallel(share_count, writer->threads, look_up_share, &checking, NULL, error));
-    IDXI_TRY(add_unmatched(writer, &checking, items + begin, error));
-    for (size_t i = 0; i < share_count; i++) IDXI_TRY(idxi_match_share_end(&checking.shares[i], error));
+    for (size_t i = 0; i < group.count; i++) group.queries[i] = items[begin + i].fingerprint;
+    IDXI_TRY(idxi_run_parallel(share_count, writer->threads, look_up_share, &group, NULL, error));
+    IDXI_TRY(add_unmatched(writer, &group, items + begin, error));
+    for (size_t i = 0; i < share_count; i++) IDXI_TRY(idxi_match_share_end(&group.shares[i], error));
     return IDX_OK;
 }
 
 /* Begins the listing, checks the items, and begins a batch. The listing looks up in the writer's view. Call
- * idxi_listing_end even after an error. */
-static enum idx_status begin_checking(struct idx_writer *writer, struct idxi_listing *listing,
-                                      const struct idx_item *items, size_t count,
-                                      const struct idx_match_lists_options *options, struct idx_error *error) {
+ * idxi_listing_end even after an error. Errors: as idxi_listing_begin, idxi_writer_check_items and
+ * idxi_writer_begin_batch. */
+static enum idx_status begin_listing_and_batch(struct idx_writer *writer, struct idxi_listing *listing,
+                                               const struct idx_item *items, size_t count,
+                                               const struct idx_match_lists_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_listing_begin(listing, writer->index, count, options, error));
     IDXI_TRY(idxi_writer_check_items(writer, items, count, error));
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
@@ -94,7 +94,7 @@ enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct
                                          struct idx_error *error) {
     struct idxi_listing listing;
     struct idx_match_lists complete = {.matches = NULL};
-    enum idx_status status = begin_checking(writer, &listing, items, count, options, error);
+    enum idx_status status = begin_listing_and_batch(writer, &listing, items, count, options, error);
     if (status != IDX_OK) return idxi_listing_end(&listing, status, lists, error);
     for (size_t share = 0; share < listing.share_count && status == IDX_OK; share += MAX_SHARES)
         status = check_and_add_shares(writer, &listing, share, items, error);

@@ -5,7 +5,8 @@
 #include "libidx/building/builder.h"
 #include "libidx/change/writer.h"
 
-/* Sets the manifest's recipe to the string `context`, unless it has one by now. This is an idxi_manifest_change. */
+/* Sets the manifest's recipe to the string `context`, of at most IDX_MAX_RECIPE_BYTES bytes, unless it has a recipe by
+ * now. This is an idxi_manifest_change. */
 static void set_recipe_if_missing(void *context, struct idxf_manifest *manifest) {
     if (manifest->recipe[0] == '\0') strcpy(manifest->recipe, context);
 }

@@ -10,7 +10,8 @@
 #include "libidx/view/texts.h"
 
 /* Sets *count to how many documents of a fingerprint have the ID of `item`, or if that is NULL, how many there are in
- * all. Sets *has_others to whether the fingerprint has documents that are not counted. */
+ * all. Sets *has_others to whether the fingerprint has documents that are not counted. Removed documents do not count.
+ * Moves the cursor `documents`. Errors: as idxi_documents_seek, idx_documents_next and idxi_documents_check_none. */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
                                        uint64_t fingerprint, const struct idx_item *item, uint64_t *count,
                                        bool *has_others, struct idx_error *error) {
@@ -91,7 +92,7 @@ typedef enum idx_status (*item_remover)(struct idx_writer *writer, struct idx_do
                                         struct idx_error *error);
 
 /* Calls remove_one for each of `count` items, which were checked, as one batch. Sets *removal, unless `removal` is
- * NULL, only if all calls succeed. */
+ * NULL, to the sum of what was removed and missing, only if all calls succeed. */
 static enum idx_status remove_items(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
                                     size_t count, struct idx_removal *removal, struct idx_error *error) {
     struct idx_removal total = {0};
@@ -146,10 +147,10 @@ struct text_removal {
     size_t value_count, value_capacity, text_count;
 };
 
-/* Appends document `number` of the segment removal->segment to removal->found for each item that has its ID. This is an
- * idxi_id_visitor. */
-static enum idx_status list_if_wanted(void *context, uint64_t number, const void *id, size_t length,
-                                      struct idx_error *error) {
+/* Appends document `number` of segment removal->segment, a text, to removal->found once for each item that has its ID.
+ * This is an idxi_id_visitor. */
+static enum idx_status append_found_texts(void *context, uint64_t number, const void *id, size_t length,
+                                          struct idx_error *error) {
     struct text_removal *removal = context;
     uint64_t hash = idxi_hash_id(id, length);
     size_t wanted = idxi_count_below(removal->hashes, removal->count, hash);
@@ -186,7 +187,7 @@ static enum idx_status find_texts_in_segments(struct text_removal *removal, stru
     for (; removal->segment < index->open_segments; removal->segment++) {
         struct idxi_map *map = &index->segments[removal->segment]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
-        IDXI_TRY(idxi_map_visit_ids(map, list_if_wanted, removal, error));
+        IDXI_TRY(idxi_map_visit_ids(map, append_found_texts, removal, error));
     }
     if (removal->found_count > 1) qsort(removal->found, removal->found_count, sizeof *removal->found, compare_items);
     return IDX_OK;
@@ -231,8 +232,8 @@ static enum idx_status list_values_of_item(struct text_removal *removal, size_t 
     return IDX_OK;
 }
 
-/* Adds records to the batch that remove the documents that have a value of removal->values as fingerprint, and the ID
- * of an item. Sorts the values, so that each is removed once. */
+/* Adds records to the batch that remove the documents with the ID of an item whose fingerprint is one of
+ * removal->values. Sorts the values, so that each is removed once. `documents` is a cursor of the writer's view. */
 static enum idx_status remove_documents_with_values(struct text_removal *removal, struct idx_documents *documents,
                                                     const struct idx_item *item, struct idx_error *error) {
     struct idx_removal ignored = {0};

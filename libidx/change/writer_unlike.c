@@ -19,12 +19,12 @@ struct batch {
     const struct idx_set *sets;
     size_t count;
     struct idx_resembling_options options;
-    size_t max_looked_up;                /* how many values of a set are looked up, at most */
-    size_t sketch;                       /* by how many members of an added set later ones find it, at most */
-    bool has_text_ids;                   /* whether the index has text IDs */
+    size_t max_looked_up; /* how many values of a set are looked up, at most */
+    size_t sketch;        /* how many of the smallest members of a set make its sketch, by which it is found */
+    bool has_text_ids;    /* whether the index has text IDs */
     struct idx_resembling_lists indexed; /* what the index has that resembles each of them */
     struct idxi_resembling_lists result; /* that, and what was added before each of them */
-    struct added_value *added_values;    /* found by `slots`: the places plus 1 of values with the same hash bits */
+    struct added_value *added_values;    /* found by `slots`, which hold places in this array plus 1 */
     size_t added_value_count, *slots, slot_mask;
     size_t *last_compared; /* of each document, the last one that it was compared with, counted from 1 */
 };
