@@ -68,8 +68,8 @@ static void get_task_bounds(size_t task, size_t item_count, size_t *begin, size_
     *end = item_count - *begin < ITEMS_PER_TASK ? item_count : *begin + ITEMS_PER_TASK;
 }
 
-/* Makes sure that a result has capacity for `added` more values, or bytes of text IDs; `width` is how many bytes each
- * takes. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes sure that a result has capacity for `added` more items: values, of `width` 8 bytes each, or bytes of text IDs,
+ * of `width` 1. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_items(struct task_result *result, size_t added, size_t width, struct idx_error *error) {
     if (result->capacity - result->count >= added) return IDX_OK;
     uint8_t *grown = idxi_array_grow(result->bytes, &result->capacity, result->count + added, width);
@@ -78,7 +78,8 @@ static enum idx_status reserve_items(struct task_result *result, size_t added, s
     return IDX_OK;
 }
 
-/* Adds `added` to the bytes that the lists take. Fails with IDX_LIMIT if the sum is more than options.max_bytes. */
+/* Adds `added` to the number of bytes that the lists take. Any thread may call it. Fails with IDX_LIMIT if the sum is
+ * more than options.max_bytes. */
 static enum idx_status count_bytes(struct lister *lister, uint64_t added, struct idx_error *error) {
     uint64_t bytes = atomic_fetch_add(&lister->bytes, added) + added;
     if (bytes <= lister->options.max_bytes) return IDX_OK;
@@ -91,7 +92,7 @@ static enum idx_status count_bytes(struct lister *lister, uint64_t added, struct
 /* ---- From fingerprints to values ---- */
 
 /* The search of one task for the documents of its fingerprints, one fingerprint after the other. */
-struct finding {
+struct value_search {
     struct lister *lister;
     struct task_result *result;
     struct idx_documents *cursor;
@@ -99,39 +100,42 @@ struct finding {
     uint64_t visited; /* how many of its documents were found so far, listed or not */
 };
 
-/* Counts a document in finding->visited, and appends its value to the task's result, unless options.max_documents of
- * the fingerprint are listed already. */
-static enum idx_status append_value(struct finding *finding, uint64_t value, struct idx_error *error) {
-    if (finding->visited++ >= finding->lister->options.max_documents) return IDX_OK;
-    IDXI_TRY(reserve_items(finding->result, 1, sizeof value, error));
-    finding->result->values[finding->result->count++] = value;
+/* Counts a document in search->visited, and appends its value to the task's result, unless options.max_documents of the
+ * fingerprint are listed already. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status append_value(struct value_search *search, uint64_t value, struct idx_error *error) {
+    if (search->visited++ >= search->lister->options.max_documents) return IDX_OK;
+    IDXI_TRY(reserve_items(search->result, 1, sizeof value, error));
+    search->result->values[search->result->count++] = value;
     return IDX_OK;
 }
 
-/* Appends the values of a fingerprint's documents to the task's result, up to options.max_documents. Sets *total to how
- * many documents there are. Only for text IDs without removals the document maps know that number; otherwise all
- * documents are visited to count them. */
-static enum idx_status find_values_of_fingerprint(struct finding *finding, uint64_t *total, struct idx_error *error) {
-    const struct lister *lister = finding->lister;
+/* Appends the values of the documents of search->fingerprint to the task's result, up to options.max_documents. Sets
+ * *total to how many documents there are. For text IDs without removals, the document maps know that number. Otherwise
+ * all documents are visited to count them. Errors: as idxi_documents_seek, idxi_documents_check_none and
+ * idxi_documents_next_value. */
+static enum idx_status find_values_of_fingerprint(struct value_search *search, uint64_t *total,
+                                                  struct idx_error *error) {
+    const struct lister *lister = search->lister;
     uint64_t at_most, value;
     bool found = true;
-    finding->visited = 0;
-    IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &at_most, error));
+    search->visited = 0;
+    IDXI_TRY(idxi_documents_seek(search->cursor, search->fingerprint, &at_most, error));
     if (at_most == 0 && !lister->values_only && lister->index->manifest->id_type != IDXF_ID_NONE)
-        IDXI_TRY(idxi_documents_check_none(finding->cursor, error));
-    bool is_exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
+        IDXI_TRY(idxi_documents_check_none(search->cursor, error));
+    bool is_exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(search->cursor);
     uint64_t max_visited =
         is_exact && at_most > lister->options.max_documents ? lister->options.max_documents : UINT64_MAX;
-    while (at_most > 0 && finding->visited < max_visited) {
-        IDXI_TRY(idxi_documents_next_value(finding->cursor, &value, &found, error));
+    while (at_most > 0 && search->visited < max_visited) {
+        IDXI_TRY(idxi_documents_next_value(search->cursor, &value, &found, error));
         if (!found) break;
-        IDXI_TRY(append_value(finding, value, error));
+        IDXI_TRY(append_value(search, value, error));
     }
-    *total = is_exact ? at_most : finding->visited;
+    *total = is_exact ? at_most : search->visited;
     return IDX_OK;
 }
 
-/* Appends the last `listed` values of a result once more, for a fingerprint equal to the one before. */
+/* Appends the last `listed` values of a result once more, for a fingerprint equal to the one before. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status repeat_values(struct task_result *result, size_t listed, struct idx_error *error) {
     IDXI_TRY(reserve_items(result, listed, sizeof *result->values, error));
     if (listed > 0)
@@ -141,22 +145,23 @@ static enum idx_status repeat_values(struct task_result *result, size_t listed, 
     return IDX_OK;
 }
 
-/* Finds the values of the fingerprints from number `begin` to before `end`, those of a task. At the place of each in
- * the caller's array, sets lists.counts to how many documents it has, and the next element of lists.offsets to how many
- * of these are listed. */
-static enum idx_status find_values_of_range(struct finding *finding, size_t begin, size_t end,
+/* Finds the values of the fingerprints from number `begin` to before `end` of lister->fingerprints, those of a task.
+ * For a fingerprint with place p in the caller's array, sets lists.counts[p] to how many documents it has, and
+ * lists.offsets[p + 1] to how many of these are listed. Errors: IDX_LIMIT, IDX_CANCELLED; as
+ * find_values_of_fingerprint. */
+static enum idx_status find_values_of_range(struct value_search *search, size_t begin, size_t end,
                                             struct idx_error *error) {
-    struct lister *lister = finding->lister;
+    struct lister *lister = search->lister;
     uint64_t total = 0, bytes = 0;
     size_t listed = 0;
     for (size_t i = begin; i < end; i++) {
-        size_t first_value = finding->result->count, place = (size_t)lister->places[i];
-        if (i > begin && lister->fingerprints[i] == finding->fingerprint) {
-            IDXI_TRY(repeat_values(finding->result, listed, error));
+        size_t first_value = search->result->count, place = (size_t)lister->places[i];
+        if (i > begin && lister->fingerprints[i] == search->fingerprint) {
+            IDXI_TRY(repeat_values(search->result, listed, error));
         } else {
-            finding->fingerprint = lister->fingerprints[i];
-            IDXI_TRY(find_values_of_fingerprint(finding, &total, error));
-            listed = finding->result->count - first_value;
+            search->fingerprint = lister->fingerprints[i];
+            IDXI_TRY(find_values_of_fingerprint(search, &total, error));
+            listed = search->result->count - first_value;
         }
         lister->lists.counts[place] = (int64_t)total;
         lister->lists.offsets[place + 1] = (int64_t)listed;
@@ -171,12 +176,12 @@ static enum idx_status find_values_of_range(struct finding *finding, size_t begi
 /* Finds the values of a task's fingerprints, with a cursor of its own. This is an idxi_task. */
 static enum idx_status find_values_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
-    struct finding finding = {.lister = lister, .result = &lister->task_results[task]};
+    struct value_search search = {.lister = lister, .result = &lister->task_results[task]};
     size_t begin, end;
     get_task_bounds(task, lister->count, &begin, &end);
-    IDXI_TRY(idx_documents_open(&finding.cursor, lister->index, error));
-    enum idx_status status = find_values_of_range(&finding, begin, end, error);
-    idx_documents_close(finding.cursor);
+    IDXI_TRY(idx_documents_open(&search.cursor, lister->index, error));
+    enum idx_status status = find_values_of_range(&search, begin, end, error);
+    idx_documents_close(search.cursor);
     return status;
 }
 
@@ -189,7 +194,7 @@ static uint64_t turn_lengths_into_offsets(int64_t *offsets, size_t count) {
 }
 
 /* Copies the values of all tasks to lists.numbers, in the caller's order. If that is NULL, because text IDs are to be
- * listed, copies the values to lister->values instead, and the places of their IDs in the lists to lister->slots. */
+ * listed, copies the values to lister->values instead, and to lister->slots where in the lists their IDs belong. */
 static void copy_values_to_lists(struct lister *lister) {
     bool has_numbers = lister->lists.numbers != NULL;
     size_t next = 0;
@@ -213,8 +218,9 @@ static void copy_values_to_lists(struct lister *lister) {
 
 /* ---- From values to text IDs ---- */
 
-/* Appends the text IDs of the values from number `begin` to before `end` to a task's result, and sets lists.id_offsets
- * to their lengths. The ID of a document that is listed several times is read once. */
+/* Appends the text IDs of the documents from number `begin` to before `end` of lister->values to a task's result. For
+ * each with slot s in the lists, sets lists.id_offsets[s + 1] to the length of its ID. The ID of a document that is
+ * listed several times is read once. Errors: IDX_LIMIT, IDX_CANCELLED; as idxi_documents_get. */
 static enum idx_status read_ids_of_range(struct lister *lister, struct idx_documents *cursor,
                                          struct task_result *result, size_t begin, size_t end,
                                          struct idx_error *error) {
@@ -253,7 +259,8 @@ static enum idx_status read_ids_of_task(void *context, size_t task, struct idx_e
     return status;
 }
 
-/* Copies the text IDs of a task to their places in the lists. This is an idxi_task. */
+/* Copies the text IDs of a task to their places in the lists. Adds 0 to the progress, to check for cancelling. This is
+ * an idxi_task. */
 static enum idx_status copy_ids_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
     const struct task_result *result = &lister->task_results[task];
@@ -269,7 +276,7 @@ static enum idx_status copy_ids_of_task(void *context, size_t task, struct idx_e
 }
 
 /* Sets lists.ids and lists.id_offsets: reads text IDs in the order of document numbers, and copies each to its place.
- */
+ * Errors: IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY; as idx_documents_open and idxi_documents_get. */
 static enum idx_status list_text_ids(struct lister *lister, struct idx_error *error) {
     size_t count = (size_t)lister->listed;
     lister->values = malloc((count + 1) * sizeof *lister->values);
@@ -313,7 +320,8 @@ static enum idx_status sort_fingerprints(struct lister *lister, const uint64_t *
     return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Sets lister->lists. make_lists frees what this allocates, even after an error. */
+/* Sets lister->lists to the lists for the caller's `fingerprints`. make_lists frees what this allocates, even after an
+ * error. Errors: as idx_list_documents. */
 static enum idx_status list_documents(struct lister *lister, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = lister->count;
     lister->lists.offsets = malloc((count + 1) * sizeof *lister->lists.offsets);
@@ -334,8 +342,8 @@ static enum idx_status list_documents(struct lister *lister, const uint64_t *fin
     return IDX_OK;
 }
 
-/* Sets *lists to the documents of fingerprints, or with `values_only` to their values. After an error, *lists stays as
- * it was. */
+/* Sets *lists to the documents of `count` fingerprints, or with `values_only` to their values. After an error, *lists
+ * stays as it was. Errors: as idx_list_documents. */
 static enum idx_status make_lists(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                   bool values_only, const struct idx_document_lists_options *options,
                                   struct idx_document_lists *lists, struct idx_error *error) {

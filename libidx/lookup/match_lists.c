@@ -10,7 +10,7 @@
 #include "libidx/lookup/search.h"
 
 /* A match of a query. `place` is the number of the query in its share, from 0. */
-struct idxi_found {
+struct idxi_found_match {
     uint64_t fingerprint;
     uint32_t distance, place;
 };
@@ -73,7 +73,7 @@ static enum idx_status order_matches(struct idxi_match_share *share, struct idx_
         share->listing->lists.offsets[share->begin + i + 1] = (int64_t)lengths[i];
     }
     for (size_t i = 0; i < share->count; i++) {
-        const struct idxi_found *found = &share->found[i];
+        const struct idxi_found_match *found = &share->found[i];
         idxi_nearest_add(&nearest[found->place], 0, &(struct idx_match){found->fingerprint, found->distance});
     }
     for (size_t i = 0; i < queries; i++) idxi_nearest_sort(&nearest[i], 0);
@@ -81,8 +81,8 @@ static enum idx_status order_matches(struct idxi_match_share *share, struct idx_
     return IDX_OK;
 }
 
-/* Updates listing->bytes, the bytes that all lists take, by how many matches this share has now. Fails with IDX_LIMIT
- * if they are more than options.max_bytes. */
+/* Changes listing->bytes, the bytes that all lists take, by the matches that this share has gained or lost since the
+ * last call. Fails with IDX_LIMIT if the lists take more than options.max_bytes. */
 static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_error *error) {
     struct idxi_listing *listing = share->listing;
     uint64_t share_bytes = share->count * sizeof *share->matches;
@@ -106,7 +106,8 @@ static enum idx_status drop_far_matches(struct idxi_match_share *share, struct i
     for (uint32_t place = 0; place < share->end - share->begin; place++) {
         int64_t listed = share->listing->lists.offsets[share->begin + place + 1];
         for (; listed > 0; listed--, i++)
-            share->found[i] = (struct idxi_found){share->matches[i].fingerprint, share->matches[i].distance, place};
+            share->found[i] =
+                (struct idxi_found_match){share->matches[i].fingerprint, share->matches[i].distance, place};
     }
     return IDX_OK;
 }
@@ -133,7 +134,7 @@ static bool add_found_match(void *context, size_t place, const struct idx_match 
     if (listing->options.max_matches == 0) return true;
     if (share->count == share->capacity) share->status = reserve_found(share, share->error);
     if (share->status != IDX_OK) return false;
-    share->found[share->count++] = (struct idxi_found){match->fingerprint, match->distance, (uint32_t)place};
+    share->found[share->count++] = (struct idxi_found_match){match->fingerprint, match->distance, (uint32_t)place};
     return true;
 }
 

@@ -6,7 +6,7 @@ static bool is_farther(const struct idx_match *a, const struct idx_match *b) {
     return a->distance != b->distance ? a->distance > b->distance : a->fingerprint > b->fingerprint;
 }
 
-/* Swaps two places of a heap. */
+/* Swaps two matches of a heap, which may be the same one. */
 static void swap_matches(struct idx_match *a, struct idx_match *b) {
     struct idx_match former_a = *a;
     *a = *b;

@@ -17,8 +17,8 @@ struct idxi_nearest {
  * is a struct idxi_nearest. Returns true. */
 bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match);
 
-/* Turns the heap of a query into an array that ascends by distance, then by fingerprint. No match of the query may be
- * added afterwards. */
+/* Turns the heap of query number `query` into an array that ascends by distance, then by fingerprint. No match of the
+ * query may be added afterwards. */
 void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query);
 
 #endif

@@ -118,7 +118,7 @@ void idx_resembling_lists_close(struct idx_resembling_lists *lists) {
 /* ---- Candidates ---- */
 
 /* A call of idx_list_resembling. */
-struct finding {
+struct lookup {
     const struct idx_index *index;
     struct idx_resembling_options options;
     const struct idx_set *sets;
@@ -131,53 +131,54 @@ struct finding {
     struct idxi_resembling_lists result;
 };
 
-/* A query, and how much a document resembles it. Of several texts with one integer ID, the one that resembles the query
- * the most counts. */
-struct comparing {
-    struct finding *finding;
+/* A query, and how much a document resembles it. Several texts may have one integer ID: then that of the text that
+ * resembles the query the most. */
+struct comparison {
+    struct lookup *lookup;
     const struct idx_set *query;
     uint32_t shared, total; /* 0 of 0: nothing was compared */
 };
 
-/* Compares a set of the index with the query, and sets comparing->shared and total, unless an earlier set resembles the
- * query more. This is an idxi_set_visitor. */
+/* Compares a set of the index with the query, and sets comparison->shared and total, unless an earlier set resembles
+ * the query more. This is an idxi_set_visitor. */
 static enum idx_status compare_with_set(void *context, size_t segment, const struct idxf_set *set,
                                         struct idx_error *error) {
-    struct comparing *comparing = context;
-    struct idxi_native_members *native = &comparing->finding->native;
-    const struct idx_set *query = comparing->query;
+    struct comparison *comparison = context;
+    struct idxi_native_members *native = &comparison->lookup->native;
+    const struct idx_set *query = comparison->query;
     size_t count = (size_t)set->count;
     uint32_t shared, total;
     (void)segment;
     IDXI_TRY(idxi_members_copy(native, set->members, count, error));
-    idxi_compare_sets(query->hashes, query->count, native->hashes, count, comparing->finding->options.threshold,
+    idxi_compare_sets(query->hashes, query->count, native->hashes, count, comparison->lookup->options.threshold,
                       &shared, &total);
-    /* shared / total < comparing->shared / comparing->total, without a division */
-    if ((uint64_t)shared * comparing->total < (uint64_t)comparing->shared * total && comparing->total > 0)
+    /* shared / total < comparison->shared / comparison->total, without a division */
+    if ((uint64_t)shared * comparison->total < (uint64_t)comparison->shared * total && comparison->total > 0)
         return IDX_OK;
-    comparing->shared = shared;
-    comparing->total = total;
+    comparison->shared = shared;
+    comparison->total = total;
     return IDX_OK;
 }
 
 /* Compares a query with the text of a document value, or with all texts of an integer ID, and adds the document to the
- * query's list if it reaches the threshold. */
-static enum idx_status compare_with_value(struct finding *finding, const struct idx_set *query, uint64_t value,
+ * query's list if it reaches the threshold. Errors: as idxi_find_set, idxi_visit_sets_of_integer_id, idxi_documents_get
+ * and idxi_resembling_add_document. */
+static enum idx_status compare_with_value(struct lookup *lookup, const struct idx_set *query, uint64_t value,
                                           struct idx_error *error) {
-    const struct idx_index *index = finding->index;
-    struct comparing comparing = {.finding = finding, .query = query};
+    const struct idx_index *index = lookup->index;
+    struct comparison comparison = {.lookup = lookup, .query = query};
     struct idx_document document = {.number = value};
     bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
     struct idxf_set set;
     if (is_text) {
         IDXI_TRY(idxi_find_set(index, value, &set, error));
-        IDXI_TRY(compare_with_set(&comparing, 0, &set, error));
+        IDXI_TRY(compare_with_set(&comparison, 0, &set, error));
     } else {
-        IDXI_TRY(idxi_visit_sets_of_integer_id(index, value, compare_with_set, &comparing, error));
+        IDXI_TRY(idxi_visit_sets_of_integer_id(index, value, compare_with_set, &comparison, error));
     }
-    if (!idxi_reaches_threshold(comparing.shared, comparing.total, finding->options.threshold)) return IDX_OK;
-    if (is_text) IDXI_TRY(idxi_documents_get(finding->documents, value, &document, error));
-    return idxi_resembling_add_document(&finding->result, &document, comparing.shared, comparing.total, error);
+    if (!idxi_reaches_threshold(comparison.shared, comparison.total, lookup->options.threshold)) return IDX_OK;
+    if (is_text) IDXI_TRY(idxi_documents_get(lookup->documents, value, &document, error));
+    return idxi_resembling_add_document(&lookup->result, &document, comparison.shared, comparison.total, error);
 }
 
 /* Compares two values of documents, for qsort: the smaller one comes first. */
@@ -186,22 +187,23 @@ static int compare_values(const void *first, const void *second) {
     return (*a > *b) - (*a < *b);
 }
 
-/* Makes the list of a query. Its candidates are in the lists of finding->found from number `begin` to before `end`, one
- * list for each member that was looked up. Compares the query with each candidate once. */
-static enum idx_status answer_query(struct finding *finding, const struct idx_set *query, size_t begin, size_t end,
+/* Makes the list of a query. Its candidates are in the lists of lookup->found from number `begin` to before `end`, one
+ * list for each member that was looked up; sorts them in place. Compares the query with each candidate once. Adds the
+ * number of candidates that were not listed to lists.unread. */
+static enum idx_status answer_query(struct lookup *lookup, const struct idx_set *query, size_t begin, size_t end,
                                     struct idx_error *error) {
-    const struct idx_document_lists *found = &finding->found;
+    const struct idx_document_lists *found = &lookup->found;
     uint64_t *values = found->numbers + found->offsets[begin];
     size_t count = (size_t)(found->offsets[end] - found->offsets[begin]);
-    bool is_text = finding->index->manifest->id_type == IDXF_ID_TEXT;
-    for (size_t i = 0; i < count && is_text; i++) values[i] = idxi_find_text_value(finding->index, values[i]);
+    bool is_text = lookup->index->manifest->id_type == IDXF_ID_TEXT;
+    for (size_t i = 0; i < count && is_text; i++) values[i] = idxi_find_text_value(lookup->index, values[i]);
     if (count > 1) qsort(values, count, sizeof *values, compare_values);
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || values[i] != values[i - 1]) IDXI_TRY(compare_with_value(finding, query, values[i], error));
+        if (i == 0 || values[i] != values[i - 1]) IDXI_TRY(compare_with_value(lookup, query, values[i], error));
     /* Candidates that were not listed, because they were more than options.max_candidates. */
     for (size_t i = begin; i < end; i++)
-        finding->result.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
-    return idxi_resembling_end_list(&finding->result, finding->options.limit, error);
+        lookup->result.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
+    return idxi_resembling_end_list(&lookup->result, lookup->options.limit, error);
 }
 
 /* ---- The whole ---- */
@@ -211,68 +213,68 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
 enum { MAX_QUERIES = 256 };
 #define MAX_FOUND_BYTES ((uint64_t)1 << 26)
 
-/* Returns how many members of query number `query` are looked up: the smallest finding->max_values, or all of a set
+/* Returns how many members of query number `query` are looked up: the smallest lookup->max_values, or all of a set
  * that has fewer. */
-static size_t count_looked_up(const struct finding *finding, size_t query) {
-    return finding->sets[query].count < finding->max_values ? finding->sets[query].count : finding->max_values;
+static size_t count_looked_up(const struct lookup *lookup, size_t query) {
+    return lookup->sets[query].count < lookup->max_values ? lookup->sets[query].count : lookup->max_values;
 }
 
-/* Sets finding->found, which the caller frees, to the documents that have the members of the queries from `begin` to
- * before `end` that are looked up. Errors: IDX_LIMIT (they take more than MAX_FOUND_BYTES, and there are several
- * queries); as idxi_list_document_values. */
-static enum idx_status find_candidates(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+/* Looks up the members of the queries from number `begin` to before `end`, count_looked_up of each, and sets
+ * lookup->found to the documents that have them. The caller frees it. Errors: IDX_LIMIT (there are several queries, and
+ * the documents take more than MAX_FOUND_BYTES); as idxi_list_document_values. */
+static enum idx_status find_candidates(struct lookup *lookup, size_t begin, size_t end, struct idx_error *error) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     size_t count = 0;
-    IDXI_GROW(finding->fingerprints, finding->fingerprint_capacity, (end - begin) * finding->max_values + 1, error);
+    IDXI_GROW(lookup->fingerprints, lookup->fingerprint_capacity, (end - begin) * lookup->max_values + 1, error);
     for (size_t i = begin; i < end; i++) {
-        size_t values = count_looked_up(finding, i);
-        if (values > 0) memcpy(finding->fingerprints + count, finding->sets[i].hashes, values * sizeof(uint64_t));
+        size_t values = count_looked_up(lookup, i);
+        if (values > 0) memcpy(lookup->fingerprints + count, lookup->sets[i].hashes, values * sizeof(uint64_t));
         count += values;
     }
-    options.threads = finding->options.threads;
-    options.max_documents = finding->options.max_candidates;
+    options.threads = lookup->options.threads;
+    options.max_documents = lookup->options.max_candidates;
     if (end - begin > 1) options.max_bytes = MAX_FOUND_BYTES;
-    return idxi_list_document_values(finding->index, finding->fingerprints, count, &options, &finding->found, error);
+    return idxi_list_document_values(lookup->index, lookup->fingerprints, count, &options, &lookup->found, error);
 }
 
-/* Answers the queries from `begin` to before `end` in turn. If their candidates take too much memory, answers each half
- * of them by itself. */
-static enum idx_status answer_query_range(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
-    enum idx_status status = find_candidates(finding, begin, end, error);
+/* Answers the queries from number `begin` to before `end` in turn. If their candidates take too much memory, answers
+ * each half of them by itself. Errors: as find_candidates, but no IDX_LIMIT, and as answer_query. */
+static enum idx_status answer_query_range(struct lookup *lookup, size_t begin, size_t end, struct idx_error *error) {
+    enum idx_status status = find_candidates(lookup, begin, end, error);
     if (status == IDX_LIMIT && end - begin > 1) {
         size_t middle = begin + (end - begin) / 2;
-        IDXI_TRY(answer_query_range(finding, begin, middle, error));
-        return answer_query_range(finding, middle, end, error);
+        IDXI_TRY(answer_query_range(lookup, begin, middle, error));
+        return answer_query_range(lookup, middle, end, error);
     }
     if (status != IDX_OK) return status;
     for (size_t i = begin, first_value = 0; i < end && status == IDX_OK; i++) {
-        size_t values = count_looked_up(finding, i);
-        status = answer_query(finding, &finding->sets[i], first_value, first_value + values, error);
+        size_t values = count_looked_up(lookup, i);
+        status = answer_query(lookup, &lookup->sets[i], first_value, first_value + values, error);
         first_value += values;
     }
-    idx_document_lists_close(&finding->found);
+    idx_document_lists_close(&lookup->found);
     return status;
 }
 
 enum idx_status idx_list_resembling(const struct idx_index *index, const struct idx_set *sets, size_t count,
                                     const struct idx_resembling_options *options, struct idx_resembling_lists *lists,
                                     struct idx_error *error) {
-    struct finding finding = {.index = index, .sets = sets};
-    IDXI_TRY(idxi_resembling_copy_options(&finding.options, options, error));
+    struct lookup lookup = {.index = index, .sets = sets};
+    IDXI_TRY(idxi_resembling_copy_options(&lookup.options, options, error));
     IDXI_TRY(idxi_check_has_sets(index, error));
-    finding.max_values = idxi_count_values_to_look_up(index, finding.options.threshold);
-    enum idx_status status = idxi_resembling_begin_lists(&finding.result, error);
-    if (status == IDX_OK) status = idx_documents_open(&finding.documents, index, error);
+    lookup.max_values = idxi_count_values_to_look_up(index, lookup.options.threshold);
+    enum idx_status status = idxi_resembling_begin_lists(&lookup.result, error);
+    if (status == IDX_OK) status = idx_documents_open(&lookup.documents, index, error);
     for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
         end = count - begin < MAX_QUERIES ? count : begin + MAX_QUERIES;
-        status = answer_query_range(&finding, begin, end, error);
+        status = answer_query_range(&lookup, begin, end, error);
     }
-    free(finding.fingerprints);
-    free(finding.native.hashes);
-    idx_documents_close(finding.documents);
+    free(lookup.fingerprints);
+    free(lookup.native.hashes);
+    idx_documents_close(lookup.documents);
     if (status == IDX_OK)
-        *lists = finding.result.lists;
+        *lists = lookup.result.lists;
     else
-        idx_resembling_lists_close(&finding.result.lists);
+        idx_resembling_lists_close(&lookup.result.lists);
     return status;
 }

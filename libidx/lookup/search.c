@@ -14,8 +14,8 @@
 
 /* ---- Matches ---- */
 
-/* Visits a match, found in the source search->segment, unless an earlier source has it, or it was removed. Sets
- * search->stopped to whether the visitor wants to stop. */
+/* Visits a match of query number `query`, found in the source search->segment, unless an earlier source has it, or it
+ * was removed. Sets search->stopped to whether the visitor wants to stop. Errors: as idxi_is_repeated. */
 static inline enum idx_status visit_match(struct idxi_search *search, size_t query, uint64_t fingerprint,
                                           unsigned distance) {
     bool repeated;
@@ -50,7 +50,8 @@ static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address
 /* Prefetches a cache line of a block into the second cache, which can wait for more lines at a time than the first. */
 static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
-/* Asks the disk for the pages of all blocks that the search of a probe may read. The probe must have a first block. */
+/* Asks the disk for the pages of all blocks that the search of a probe may read. The probe must have a first block.
+ * Errors: as idxi_table_find_block. */
 static enum idx_status request_blocks(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     struct idxf_start last_start;
@@ -192,31 +193,31 @@ static enum idx_status search_group(struct idxi_search *search, struct idxi_grou
     return IDX_OK;
 }
 
-/* Finds the first blocks of the probes of search->beginning, and prefetches them. While they arrive, searches the other
- * group, search->waiting, and empties it. Then the groups change roles: the empty one gets the next probes. */
+/* Finds the first blocks of the probes of search->new_group, and prefetches them. While they arrive, searches the other
+ * group, search->ready_group, and empties it. Then the groups change roles: the empty one gets the next probes. */
 static enum idx_status advance_groups(struct idxi_search *search) {
-    struct idxi_group *group = search->beginning;
+    struct idxi_group *group = search->new_group;
     for (size_t i = 0; i < group->count; i++) {
         struct idxi_probe *probe = &group->probes[i];
         IDXI_TRY(idxi_table_find_block(probe->table, probe->low, &probe->start, search->error));
     }
     for (size_t i = 0; i < group->count; i++) IDXI_TRY(fetch_blocks(search, &group->probes[i]));
-    IDXI_TRY(search_group(search, search->waiting));
-    search->beginning = search->waiting;
-    search->waiting = group;
+    IDXI_TRY(search_group(search, search->ready_group));
+    search->new_group = search->ready_group;
+    search->ready_group = group;
     return IDX_OK;
 }
 
 enum idx_status idxi_search_complete_probes(struct idxi_search *search) {
     IDXI_TRY(advance_groups(search));
-    return search_group(search, search->waiting);
+    return search_group(search, search->ready_group);
 }
 
 /* Begins a probe for the permuted fingerprints whose first `prefix` bits are those of `value`. If the group is full
  * then, advances both groups. */
 static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned prefix) {
-    struct idxi_group *group = search->beginning;
+    struct idxi_group *group = search->new_group;
     struct idxi_probe *probe = &group->probes[group->count++];
     uint64_t rest_mask = idxf_low_bits(64 - prefix);
     probe->table = query->table;
@@ -268,15 +269,15 @@ static void set_groups(struct idxi_search *search, struct idxi_probe *probes, si
     search->max_probes = max_probes;
     search->max_bytes = max_bytes;
     for (size_t i = 0; i < 2; i++) search->groups[i] = (struct idxi_group){.probes = probes + i * max_probes};
-    search->beginning = &search->groups[0];
-    search->waiting = &search->groups[1];
+    search->new_group = &search->groups[0];
+    search->ready_group = &search->groups[1];
 }
 
-void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_buffer *room) {
+void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_buffer *buffer) {
     if (is_on_disk(search))
-        set_groups(search, room->probes, IDXI_DISK_GROUP, SIZE_MAX);
+        set_groups(search, buffer->probes, IDXI_DISK_GROUP, SIZE_MAX);
     else
-        set_groups(search, room->probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
+        set_groups(search, buffer->probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
 }
 
 /* Probes, for query number `query`, all tables of the segment that are to be probed, until the visitor stops. */
@@ -292,7 +293,8 @@ static enum idx_status probe_tables(struct idxi_search *search, size_t query) {
     return IDX_OK;
 }
 
-/* Probes the segment's tables for the queries [begin, end), and completes the probes. Groups must have been set. */
+/* Probes the tables of segment search->segment for the queries [begin, end), and completes the probes. set_groups must
+ * have been called. */
 static enum idx_status search_segment(struct idxi_search *search, size_t begin, size_t end) {
     for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(probe_tables(search, query));
     return idxi_search_complete_probes(search);
@@ -301,8 +303,8 @@ static enum idx_status search_segment(struct idxi_search *search, size_t begin, 
 /* Searches a segment on disk, with the larger groups of probes on the stack. This is a function of its own, not
  * inlined, so that other searches do not need that much of the stack. */
 static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_search *search, size_t begin, size_t end) {
-    struct idxi_probe_buffer room;
-    idxi_search_set_probe_buffer(search, &room);
+    struct idxi_probe_buffer buffer;
+    idxi_search_set_probe_buffer(search, &buffer);
     return search_segment(search, begin, end);
 }
 

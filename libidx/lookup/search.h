@@ -44,8 +44,8 @@ struct idxi_search {
     bool stopped;
     uint64_t blocks_searched;
 
-    size_t max_probes, max_bytes;           /* bounds of a group: probes, and bytes to prefetch */
-    struct idxi_group *beginning, *waiting; /* the blocks of `waiting` were prefetched */
+    size_t max_probes, max_bytes;               /* bounds of a group: probes, and bytes to prefetch */
+    struct idxi_group *new_group, *ready_group; /* gets new probes; has probes whose blocks were prefetched */
     struct idxi_group groups[2];
 
     /* Chains that wait to be searched side by side, the probes that they are for, and what was found. */
@@ -56,7 +56,8 @@ struct idxi_search {
     enum idx_status visit_status; /* the status of visiting what was found during a search */
 };
 
-/* Room for the probes of both groups: 64 KiB. Only a search on disk uses more than its beginning. */
+/* Memory for the probes of both groups: 64 KiB. Only a search on disk uses more than its first 2 * IDXI_MEMORY_GROUP
+ * probes. */
 struct idxi_probe_buffer {
     struct idxi_probe probes[2 * IDXI_DISK_GROUP];
 };
@@ -69,14 +70,15 @@ struct idxi_table_query {
     uint64_t permuted;
 };
 
-/* Prepares a search; nothing has to be freed. All pointers must stay valid as long as it is used. The caller must have
- * checked the distance and all queries. */
+/* Prepares a search for the matches of `queries` within `distance` bits; nothing has to be freed. `visit`, with
+ * `context`, is called for each match. Errors of the search go to *error. All pointers must stay valid as long as the
+ * search is used. The caller must have checked the distance and all queries. */
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error);
 
 /* Gives a new search the memory for probes that idxi_probe_table needs. It must outlive the search. Not needed for
  * idxi_search_queries and idxi_search_pending, which have such memory on the stack. */
-void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_buffer *room);
+void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_buffer *buffer);
 
 /* Visits all matches of the queries [begin, end), each once, until the visitor stops: those in segments, then those
  * that are only pending. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
@@ -93,10 +95,12 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
 enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                  unsigned bit, unsigned radius);
 
-/* Returns how many probes idxi_probe_table makes of one query in a table, with this radius. */
+/* Returns how many probes idxi_probe_table makes of one query in a table, with this radius: the number of ways to flip
+ * at most `radius` bits. */
 double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
-/* Completes all probes that are in progress: visits their matches. Errors: as idxi_search_queries. */
+/* Completes all probes that are in progress: visits their matches, until the visitor stops. Errors: as
+ * idxi_search_queries. */
 enum idx_status idxi_search_complete_probes(struct idxi_search *search);
 
 #endif
