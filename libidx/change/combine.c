@@ -108,7 +108,7 @@ static enum idx_status copy_id(void *context, uint64_t number, const void *id, s
 }
 
 /* Copies the IDs of documents in memory, from added_ids[*next] on, whose numbers are below `end`. Moves *next behind
- * them. */
+ * them. Errors: as idxi_map_writer_add_id. */
 static enum idx_status copy_added_ids(const struct idxi_combination *combination, uint64_t end, size_t *next,
                                       struct idx_error *error) {
     for (; *next < combination->added_id_count && combination->added_ids[*next].number < end; ++*next) {
@@ -119,7 +119,7 @@ static enum idx_status copy_added_ids(const struct idxi_combination *combination
 }
 
 /* Copies the text IDs of all documents, by ascending new number. Documents in memory have numbers between those of the
- * sources, or behind them. */
+ * sources, or behind them. Errors: as idxi_map_visit_ids and idxi_map_writer_add_id; IDX_CANCELLED. */
 static enum idx_status copy_all_ids(struct combine_job *job, struct idx_error *error) {
     const struct idxi_combination *combination = job->combination;
     size_t next = 0;
@@ -188,7 +188,8 @@ static enum idx_status open_map_inputs(const struct combine_job *job, enum idxi_
     return IDX_OK;
 }
 
-/* Merges the maps of one kind of all sources, and the entries in memory, into that map of the new segment. */
+/* Merges the maps of one kind of all sources, and the entries in memory, into that map of the new segment. Errors: as
+ * open_map_inputs and write_documents; for IDXI_MAP_BY_ID, as idxi_output_write_by_id. */
 static enum idx_status combine_maps(struct combine_job *job, enum idxi_map_kind kind, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
     struct map_inputs inputs;
@@ -275,7 +276,8 @@ static void close_table_inputs(struct table_inputs *inputs, size_t source_count)
 
 #define MIN_SURVEYED ((uint64_t)1 << 20) /* fingerprints of the first table by which the code of all is chosen */
 
-/* Adds the first fingerprints of a stream to a survey: MIN_SURVEYED or a few more, or all if there are fewer. */
+/* Adds the first fingerprints of a stream to a survey: MIN_SURVEYED or a few more, or all if there are fewer. Errors:
+ * those of the stream. */
 static enum idx_status survey_stream(const struct combine_job *job, struct idxi_stream *fingerprints,
                                      struct idxi_survey *survey, struct idx_error *error) {
     uint64_t chunk[IDXI_STREAM_ENTRIES];
@@ -316,7 +318,8 @@ static enum idx_status choose_block_form(struct combine_job *job, struct idx_err
     return status;
 }
 
-/* Merges table `number` of all sources, and the fingerprints in memory, into that table of the new segment. */
+/* Merges table `number` of all sources, and the fingerprints in memory, into that table of the new segment. Sets
+ * job->tables[number] to what was written. Errors: as open_table_inputs and idxi_output_write_table. */
 static enum idx_status combine_table(struct combine_job *job, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
@@ -380,7 +383,8 @@ static enum idx_status pop_least_set(const struct idxi_combination *combination,
 }
 
 /* Writes the sets that stay and those in memory, by ascending key. Adds the number of values in their sketches to
- * job->values. `inputs` is zeroed scratch memory, with one element per source. */
+ * job->values. `inputs` is zeroed scratch memory, with one element per source. Errors: as idxi_sets_next and those of
+ * the sets writer; IDX_CANCELLED. */
 static enum idx_status write_sets(struct combine_job *job, struct set_input *inputs, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
     struct idxi_output *output = combination->output;

@@ -171,8 +171,9 @@ static void list_new_segment(void *context, struct idxf_manifest *manifest) {
     manifest->segment_count = (uint32_t)compaction->first_merged + 1;
 }
 
-/* Puts the new segment into the manifest, and sets compaction->switched. Until then, a compaction that fails has
- * changed nothing. */
+/* Puts the new segment into the manifest. Sets compaction->switched to whether the manifest at the path is the new one,
+ * which it may be even after an error. Until then, a compaction that fails has changed nothing. Errors: IDX_CANCELLED;
+ * as check_not_moved and idxi_output_switch_manifest. */
 static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
@@ -211,8 +212,9 @@ static void set_summary(struct compaction *compaction) {
     summary->removals = segment->removed;
 }
 
-/* Compacts the index of compaction->index, whose lock is held, if there is anything to compact. In any case, removes
- * leftover folders and trims the log. */
+/* Compacts the index of compaction->index, whose lock is held, if there is anything to compact, and sets
+ * compaction->summary. In any case, removes leftover folders and trims the log. Errors: as remove_stale_folders,
+ * write_segment and switch_manifest. */
 static enum idx_status compact_locked(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(remove_stale_folders(index, &compaction->summary.leftovers, error));
@@ -232,7 +234,7 @@ static enum idx_status compact_locked(struct compaction *compaction, struct idx_
 }
 
 /* Opens the index at a path, locks it for compactions, and then refreshes the view, so that it has what an earlier
- * compaction has done. free_compaction closes both, even after an error. */
+ * compaction has done. free_compaction closes both, even after an error. Errors: as idx_open and idxi_lock_index. */
 static enum idx_status open_and_lock(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;

@@ -149,7 +149,8 @@ static void set_summary(const struct merge *merge, struct idx_build_summary *sum
     strcpy(summary->scheme, merge->indexes[0]->scheme.name);
 }
 
-/* Does the work of idx_merge, but for setting the summary. The caller frees what it has opened, even after an error. */
+/* Merges the `count` indexes at `paths` into a new one at `path`: the work of idx_merge, but for setting the summary.
+ * The caller frees what this has opened, even after an error. Errors: as idx_merge. */
 static enum idx_status run_merge(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                  struct idx_error *error) {
     struct idxi_combination *combination = &merge->combination;

@@ -83,8 +83,8 @@ static enum idx_status list_if_removal(void *context, uint64_t sequence, const s
     return record->operation == IDXF_ADD ? IDX_OK : append_fingerprint(context, record->fingerprint, error);
 }
 
-/* Lists the fingerprints of which pending records, or segments from `first_segment` on, remove any documents. They
- * ascend, each once. */
+/* Appends to `list`, which must be empty, the fingerprints of which pending records, or segments from `first_segment`
+ * on, remove any documents. They ascend, each once. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status list_fingerprints_with_removals(const struct idx_index *index, size_t first_segment,
                                                        struct idxi_entries *list, struct idx_error *error) {
     IDXI_TRY(idxi_pending_visit_records(&index->pending, list_if_removal, list, error));
@@ -129,8 +129,9 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     return append_entry(&visit->source->left_out_documents, visit->fingerprint, value, error);
 }
 
-/* Lists the fingerprint's entries in the map from IDs that the source leaves out: those with hashes that only leaving
- * documents have. An entry may be that of several documents, some of which stay. Empties both lists of hashes. */
+/* Lists the entries of visit->fingerprint in the map from IDs that the source leaves out: those with hashes that only
+ * leaving documents have. An entry may be that of several documents, some of which stay. Empties both lists of hashes.
+ * Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status leave_out_hashes(struct visit *visit, struct idx_error *error) {
     size_t next_staying = 0;
     IDXI_TRY(sort_entries(&visit->staying, error));
@@ -160,8 +161,9 @@ static enum idx_status leave_out_of_source(struct visit *visit, struct idx_docum
     return IDX_OK;
 }
 
-/* Finds what the sources, a view's segments from `first_segment` on, leave out of the documents of visit->fingerprint.
- * A source in which no document stays leaves out the fingerprint from its tables as well. */
+/* Finds what `sources`, a view's segments from `first_segment` on, leave out of the documents of visit->fingerprint. A
+ * source in which no document stays leaves out the fingerprint from its tables as well. Errors: as idxi_documents_visit
+ * and idxi_segment_contains; IDX_OUT_OF_MEMORY. */
 static enum idx_status leave_out_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first_segment,
                                              struct idxi_source *sources, struct idx_error *error) {
     visit->first_live = idxi_get_first_live(visit->index, visit->fingerprint);
@@ -193,8 +195,8 @@ static enum idx_status leave_out_listed(const struct idx_index *index, size_t fi
     return status;
 }
 
-/* Sets what the sources, a view's segments from `first_segment` on, leave out because newer segments or pending records
- * removed it. */
+/* Sets what `sources`, a view's segments from `first_segment` on, leave out because newer segments or pending records
+ * removed it. Document maps must be ready (idxi_map_prepare). Errors: as leave_out_fingerprint; IDX_CANCELLED. */
 static enum idx_status leave_out_removed(const struct idx_index *index, size_t first_segment,
                                          struct idxi_source *sources, struct idxi_progress *progress,
                                          struct idx_error *error) {
@@ -209,8 +211,9 @@ static enum idx_status leave_out_removed(const struct idx_index *index, size_t f
     return status;
 }
 
-/* Appends a view's segments from `first_segment` on to the sources of the combination, with what they leave out. Their
- * documents that stay get the numbers from *next_number on, which is set to the number after them. */
+/* Appends a view's segments from `first_segment` on to combination->sources, which must have capacity for them, with
+ * what they leave out. Their documents that stay get the numbers from *next_number on. Adds the number of these to
+ * *next_number. Errors: as idxi_map_prepare and leave_out_removed. */
 static enum idx_status append_sources(const struct idx_index *index, size_t first_segment,
                                       struct idxi_combination *combination, uint64_t *next_number,
                                       struct idx_error *error) {
@@ -248,7 +251,7 @@ static enum idx_status append_set(struct idxi_combination *combination, uint64_t
 }
 
 /* Appends the sets of a view's pending texts to the combination, if its index has sets and integer IDs. With text IDs,
- * number_document does so. */
+ * number_document does so. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status append_integer_sets(const struct idx_index *index, struct idxi_combination *combination,
                                            struct idx_error *error) {
     struct idxi_pending_text text;
@@ -272,7 +275,6 @@ static enum idx_status number_document(const struct idxf_manifest *manifest, str
                                        const uint8_t *id, size_t id_size, uint64_t *next_number, uint64_t *value,
                                        struct idx_error *error) {
     size_t count = combination->added_id_count;
-    const uint8_t *members = NULL;
     if (manifest->sketch > 0 && count > 0 && combination->added_ids[count - 1].bytes == id) {
         *value = combination->added_ids[count - 1].number;
         return IDX_OK;
@@ -282,7 +284,7 @@ static enum idx_status number_document(const struct idxf_manifest *manifest, str
         (struct idxi_text_id){.bytes = id, .size = id_size, .number = *value};
     if (manifest->sketch == 0) return IDX_OK;
     struct idxf_record_rules rules = {.id_type = manifest->id_type, .sketch = manifest->sketch};
-    members = idxf_get_text_members(&rules, id, id_size, &count);
+    const uint8_t *members = idxf_get_text_members(&rules, id, id_size, &count);
     return append_set(combination, *value, members, count, error);
 }
 
@@ -311,8 +313,8 @@ static enum idx_status append_document(void *context, uint64_t sequence, const s
     return append_entry(&combination->added, record->fingerprint, value, error);
 }
 
-/* Appends a view's pending documents to the combination. Those with text IDs get the numbers from *next_number on,
- * which is set to the number after them. */
+/* Appends a view's pending documents to the combination. Those with text IDs get the numbers from *next_number on. Adds
+ * the number of these to *next_number. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status append_pending_documents(const struct idx_index *index, struct idxi_combination *combination,
                                                 uint64_t *next_number, struct idx_error *error) {
     struct addition_visit visit = {index->manifest, combination, next_number};

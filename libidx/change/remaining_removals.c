@@ -31,8 +31,9 @@ static int compare_by_text_id(const void *a, const void *b) { return idxf_compar
 /* Compares removals with integer IDs, for qsort. */
 static int compare_by_integer_id(const void *a, const void *b) { return idxf_compare_removals(IDXF_ID_U64, a, b); }
 
-/* Sorts the removals, and keeps only those that are needed. Drops removals that are repeated, of single documents whose
- * whole fingerprint is removed as well, or of fingerprints that no segment before `first_segment` holds. */
+/* Sorts the removals, and keeps only those that are needed. Drops repeated removals, removals of single documents whose
+ * whole fingerprint is removed as well, and removals of fingerprints that no segment before `first_segment` holds.
+ * Errors: as idxi_segment_contains. */
 static enum idx_status keep_needed_removals(struct removals *removals, size_t first_segment, struct idx_error *error) {
     const struct idx_index *index = removals->index;
     int (*compare)(const void *, const void *) =
@@ -76,7 +77,8 @@ static enum idx_status encode_and_write(const struct removals *removals, uint8_t
     return status;
 }
 
-/* Sets segment->removed to how many removals there are, and writes the segment's file of them, if there are any. */
+/* Sets segment->removed to the number of removals, and writes the segment's file of them, if there are any. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
 static enum idx_status write_removals_if_any(const struct removals *removals, struct idxf_manifest_segment *segment,
                                              int folder, const char *folder_path, struct idx_error *error) {
     size_t size = IDXF_REMOVED_HEADER_BYTES;

@@ -31,8 +31,9 @@ static enum idx_status count_documents(const struct idx_writer *writer, struct i
     }
 }
 
-/* Adds a record to the batch that removes the documents with the fingerprint and the ID of an item, or if it has no
- * others, the whole fingerprint. Counts the documents in *removal, or the item as missing. */
+/* Adds a record to the batch that removes the documents with the fingerprint and the ID of an item. If the fingerprint
+ * has no others, the record removes the whole fingerprint. Adds the number of documents to removal->documents, or 1 to
+ * removal->missing if there are none. Errors: as count_documents and idxi_writer_add_record. */
 static enum idx_status remove_document(struct idx_writer *writer, struct idx_documents *documents,
                                        const struct idx_item *item, struct idx_removal *removal,
                                        struct idx_error *error) {
@@ -45,8 +46,9 @@ static enum idx_status remove_document(struct idx_writer *writer, struct idx_doc
     return idxi_writer_add_record(writer, has_others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Adds a record to the batch that removes the fingerprint of an item with all of its documents. Counts these in
- * *removal, or the item as missing. With IDX_ID_NONE the fingerprint counts as one document. */
+/* Adds a record to the batch that removes the fingerprint of an item with all of its documents. Adds their number to
+ * removal->documents, or 1 to removal->missing if the index does not have the fingerprint. With IDX_ID_NONE the
+ * fingerprint counts as one document. Errors: as remove_document. */
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
                                           const struct idx_item *item, struct idx_removal *removal,
                                           struct idx_error *error) {
@@ -64,8 +66,9 @@ static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_
     return count == 0 ? IDX_OK : idxi_writer_add_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Adds records to the batch that remove all documents with the ID of an item, whatever their fingerprints. Counts the
- * documents in *removal, or the item as missing. item->fingerprint is not used. */
+/* Adds records to the batch that remove all documents with the ID of an item, whatever their fingerprints. Adds their
+ * number to removal->documents, or 1 to removal->missing if there are none. item->fingerprint is not used. Errors: as
+ * idx_find_id and remove_document. */
 static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct idx_documents *documents,
                                               const struct idx_item *item, struct idx_removal *removal,
                                               struct idx_error *error) {
@@ -92,7 +95,8 @@ typedef enum idx_status (*item_remover)(struct idx_writer *writer, struct idx_do
                                         struct idx_error *error);
 
 /* Calls remove_one for each of `count` items, which were checked, as one batch. Sets *removal, unless `removal` is
- * NULL, to the sum of what was removed and missing, only if all calls succeed. */
+ * NULL, to the sums over all items, only if all calls succeed. Errors: as idxi_writer_begin_batch, idx_documents_open,
+ * remove_one and idxi_writer_end_batch. */
 static enum idx_status remove_items(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
                                     size_t count, struct idx_removal *removal, struct idx_error *error) {
     struct idx_removal total = {0};
@@ -108,7 +112,7 @@ static enum idx_status remove_items(struct idx_writer *writer, item_remover remo
     return IDX_OK;
 }
 
-/* Removes the documents with both the fingerprints and the IDs of the items. */
+/* Removes the documents with both the fingerprints and the IDs of the items. Errors: as idx_writer_remove. */
 static enum idx_status remove_documents(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                         struct idx_removal *removal, struct idx_error *error) {
     if (writer->index->manifest->id_type == IDXF_ID_NONE)
@@ -118,7 +122,8 @@ static enum idx_status remove_documents(struct idx_writer *writer, const struct 
     return remove_items(writer, remove_document, items, count, removal, error);
 }
 
-/* Removes the fingerprints of the items, with all their documents; IDs do not count. */
+/* Removes the fingerprints of the items, with all their documents; the IDs of the items are not used. Errors: as
+ * idx_writer_remove. */
 static enum idx_status remove_fingerprints(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                            struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_without_sets(writer, error));
@@ -208,9 +213,9 @@ static enum idx_status list_sketch_values(void *context, size_t segment, const s
     return IDX_OK;
 }
 
-/* Lists the sketch values of the texts with the text ID of item `i` that were not removed, in segments and pending.
- * Those in segments are the ones at removal->found[*next] and after it, while they are of this item; moves *next behind
- * them. */
+/* Appends to removal->values the sketch values of all texts with the text ID of item `i` that were not removed, in
+ * segments and pending. Those in segments are removal->found[*next] and the elements after it, as long as they are of
+ * this item; moves *next behind them. Errors: as idxi_find_numbered_set; IDX_OUT_OF_MEMORY. */
 static enum idx_status list_values_of_item(struct text_removal *removal, size_t i, size_t *next,
                                            struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
@@ -250,8 +255,9 @@ static enum idx_status remove_documents_with_values(struct text_removal *removal
     return IDX_OK;
 }
 
-/* Adds records to the batch that remove the texts with the IDs of all items. Counts the texts in *total, or the items
- * as missing. */
+/* Adds records to the batch that remove the texts with the IDs of all items. Adds the number of texts to
+ * total->documents, and to total->missing the number of items without a text. `documents` is a cursor of the writer's
+ * view. */
 static enum idx_status record_text_removals(struct text_removal *removal, struct idx_documents *documents,
                                             struct idx_removal *total, struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
@@ -289,8 +295,8 @@ static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_
     return IDX_OK;
 }
 
-/* Removes all documents with the IDs of the items, or in an index with sets, all texts. Without sets, this needs a map
- * from IDs. */
+/* Removes all documents with the IDs of the items, or in an index with sets, all texts with them. Without sets, the
+ * index must have maps from IDs. Errors: as idx_writer_remove. */
 static enum idx_status remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                   struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));

@@ -59,8 +59,8 @@ static void add_sketch_values(struct batch *batch, size_t document) {
     }
 }
 
-/* Adds document `added`, which this call adds to the index, to the list of `document` if they resemble each other. Does
- * nothing if the two were compared before. */
+/* Adds document `added`, which this call adds to the index, to the list of `document` if they resemble each other. Both
+ * are places in batch->items. Does nothing if the two were compared before. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status compare_with_added(struct batch *batch, size_t document, size_t added, struct idx_error *error) {
     const struct idx_set *set = &batch->sets[document], *added_set = &batch->sets[added];
     const struct idx_item *item = &batch->items[added];
@@ -77,7 +77,8 @@ static enum idx_status compare_with_added(struct batch *batch, size_t document, 
 }
 
 /* Completes the list of what a document resembles, in the index and among the documents added before it. If the list is
- * empty, the document is added: later ones are compared with it. Call it for each document in turn. */
+ * empty, the document will be added, so later ones are compared with it. Call it for each document in turn. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status complete_list(struct batch *batch, size_t document, struct idx_error *error) {
     const struct idx_resembling_lists *indexed = &batch->indexed;
     const struct idx_set *set = &batch->sets[document];
@@ -98,7 +99,8 @@ static enum idx_status complete_list(struct batch *batch, size_t document, struc
     return IDX_OK;
 }
 
-/* Adds the texts whose lists are empty to the index, as one batch. An empty text is not added. */
+/* Adds the texts whose lists are empty to the index, as one batch. An empty text is not added. Errors: as
+ * idxi_writer_begin_batch, idxi_writer_add_text_record and idxi_writer_end_batch. */
 static enum idx_status add_unlike_texts(const struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
     const int64_t *offsets = batch->result.lists.offsets;
     enum idx_status status = IDX_OK;

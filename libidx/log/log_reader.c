@@ -281,8 +281,9 @@ static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **c
 }
 
 /* Visits the records of the frame in `bytes`, which begins at `frame_begin` of the log: those behind record number
- * arguments->after, up to the first record that breaks a rule, which is an error. Where uses_map is true, log->map must
- * have the frame. Reads and prefetches MAX_PREFETCHED records at a time, and then visits them. */
+ * arguments->after, up to the first record that breaks a rule. If uses_map is true, log->map must have the frame. Reads
+ * and prefetches MAX_PREFETCHED records at a time, and then visits them. Errors: as fail_record; those of the visitor.
+ */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
                                    const struct idxf_log_place *frame_begin, const struct visit_arguments *arguments,
                                    struct idx_error *error) {
@@ -304,8 +305,10 @@ static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf
             next += number_counts[count];
             numbers_left -= number_counts[count];
         }
-        for (uint64_t i = 0; i < count; sequence += number_counts[i++])
+        for (uint64_t i = 0; i < count; i++) {
             if (sequence > arguments->after) IDXI_TRY(arguments->visit(arguments->context, &records[i], error));
+            sequence += number_counts[i];
+        }
         if (fault != IDXF_OK) return fail_record(log, fault, sequence, error);
     }
     return cursor == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);

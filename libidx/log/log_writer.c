@@ -46,8 +46,9 @@ static enum idx_status sync_log(struct idxi_log_writer *writer, struct idx_error
     return IDX_IO_ERROR;
 }
 
-/* Notes in a slot of the file that all frames up to log->place are on disk. Overwrites the older one of the two slots:
- * while it is written, the newer one stays valid. The slot itself is not synced. */
+/* Notes in a slot of the file, and in log->acknowledged, that all frames up to log->place are on disk. Overwrites the
+ * older one of the two slots: while it is written, the newer one stays valid. Does not sync the slot. Errors:
+ * IDX_DISK_FULL, IDX_IO_ERROR. */
 static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     uint8_t bytes[IDXF_LOG_SLOT_BYTES];
@@ -69,7 +70,8 @@ static void set_manifest_entry(void *context, struct idxf_manifest *manifest) {
     memcpy(manifest->log.id, log->header.id, IDXF_UUID_BYTES);
 }
 
-/* Notes in the manifest which log this is, and its last record, so that readers notice if records are missing. */
+/* Notes in the manifest which log this is, and its last record, so that readers notice if records are missing. Errors:
+ * as idxi_manifest_switch. */
 static enum idx_status update_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
     bool switched; /* not needed: after an error, a later call writes the manifest again in any case */
     IDXI_TRY(idxi_manifest_switch(writer->folder, writer->folder_path, set_manifest_entry, writer, &switched, error));
@@ -119,8 +121,9 @@ static enum idx_status copy_frames(struct idxi_log *new_log, struct idxi_log *ol
     return has_header ? IDX_OK : make_header(new_log, old, sequence, error);
 }
 
-/* Writes a new log to the file IDXI_NEW_LOG_NAME, which nobody reads: a header, and the frames of `old` that have
- * records behind number `sequence`; none if `old` has no file. After an error there is no such file. */
+/* Writes a new log to the file IDXI_NEW_LOG_NAME in `folder` (a descriptor), which nobody reads yet: a header, and the
+ * frames of `old` that have records behind number `sequence`; none if `old` has no file. After an error there is no
+ * such file. Errors: as copy_frames and those of the page writer. */
 static enum idx_status write_new_log(struct idxi_log *old, uint64_t sequence, int folder, struct idx_error *error) {
     struct idxi_page_writer file = {.fd = -1};
     uint8_t *header_bytes = calloc(1, IDXF_LOG_FRAMES);
@@ -175,7 +178,8 @@ static enum idx_status open_new_log(struct idxi_log_writer *writer, struct idx_e
 }
 
 /* Writes a log of the frames that have records behind number `sequence`, replaces the current log by it, if there is
- * one, and opens it. An error after the rename leaves the new log in place: the writer is then stale, or failed. */
+ * one, and opens it. An error after the rename leaves the new log in place: then writer->stale or writer->failed is
+ * true. Errors: as write_new_log and open_log; IDX_IO_ERROR. */
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct idxi_log old = writer->log; /* reads the same file from its first frame, with a buffer of its own */
     old.place = idxf_log_get_first_place(&old.header);
@@ -220,7 +224,8 @@ static enum idx_status continue_log(struct idxi_log_writer *writer, const struct
     return idxi_log_make_ready(writer, error);
 }
 
-/* Opens the log that the manifest names, or makes one if it names none. *manifest is scratch memory to load it into. */
+/* Opens the log that the manifest names, or makes one if it names none. Sets writer->log.rules. *manifest is scratch
+ * memory to load the manifest into. Errors: as idxi_manifest_load, continue_log and replace_log. */
 static enum idx_status open_or_make_log(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
                                         struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, writer->folder, writer->folder_path, NULL, error));
@@ -291,7 +296,8 @@ enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_e
 /* ---- Appending ---- */
 
 /* Makes sure that the file has zeros on disk for a frame of frame_bytes bytes at log.place, and extends it if needed. A
- * frame is written over zeros, so that syncing it changes nothing else, such as the size of the file. */
+ * frame is written over zeros, so that syncing it changes nothing else, such as the size of the file. Errors:
+ * IDX_DISK_FULL, IDX_IO_ERROR; after them the file has its old size, or only zeros more. */
 static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t frame_bytes, struct idx_error *error) {
     uint64_t new_size = writer->log.place.offset + frame_bytes, spare_bytes = writer->size / 8;
     if (new_size <= writer->size) return IDX_OK;

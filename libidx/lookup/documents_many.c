@@ -228,14 +228,13 @@ static enum idx_status read_ids_of_range(struct lister *lister, struct idx_docum
     uint64_t bytes = 0;
     size_t length = 0;
     for (size_t i = begin; i < end; i++) {
-        const uint8_t *id;
         bool repeated = i > begin && lister->values[i] == lister->values[i - 1];
         if (!repeated) {
             IDXI_TRY(idxi_documents_get(cursor, lister->values[i], &document, error));
             length = document.id_length;
         }
         IDXI_TRY(reserve_items(result, length, 1, error));
-        id = repeated ? result->bytes + result->count - length : document.id;
+        const uint8_t *id = repeated ? result->bytes + result->count - length : document.id;
         if (length > 0) memcpy(result->bytes + result->count, id, length);
         result->count += length;
         lister->lists.id_offsets[lister->slots[i] + 1] = (int64_t)length;

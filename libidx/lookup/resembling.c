@@ -189,7 +189,7 @@ static int compare_values(const void *first, const void *second) {
 
 /* Makes the list of a query. Its candidates are in the lists of lookup->found from number `begin` to before `end`, one
  * list for each member that was looked up; sorts them in place. Compares the query with each candidate once. Adds the
- * number of candidates that were not listed to lists.unread. */
+ * number of candidates that were not listed to lists.unread. Errors: as compare_with_value. */
 static enum idx_status answer_query(struct lookup *lookup, const struct idx_set *query, size_t begin, size_t end,
                                     struct idx_error *error) {
     const struct idx_document_lists *found = &lookup->found;

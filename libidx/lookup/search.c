@@ -26,7 +26,7 @@ static inline enum idx_status visit_match(struct idxi_search *search, size_t que
 }
 
 /* Visits a match of a probe, the permuted fingerprint `found`, unless the search has stopped, or an earlier table finds
- * the match as well. */
+ * the match as well. Errors: as visit_match. */
 static enum idx_status visit_probe_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t found) {
     uint64_t errors = idxf_unpermute(&probe->table->permutation, probe->permuted ^ found);
     if (search->stopped || !idxi_owns_match(search->probing, probe->order, errors)) return IDX_OK;
@@ -123,8 +123,8 @@ static inline enum idx_status add_lane(struct idxi_search *search, const struct 
 }
 
 /* Puts those chains of a block into lanes that may hold fingerprints from `low` to `high`, and sets *key to the key of
- * the block. If the block breaks a rule, sets *fault instead, which the caller reports. `low`, `high` and keys are
- * right-aligned. */
+ * the block. `bounds` are those of its fingerprints, as the block before it gives them. If the block breaks a rule,
+ * sets *fault instead, which the caller reports. `low`, `high` and keys are right-aligned. Errors: as search_lanes. */
 static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                   struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
                                   enum idxf_fault *fault) {
@@ -339,8 +339,8 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
 
 /* ---- Sources ---- */
 
-/* Searches the source search->segment for queries [begin, end): the pending fingerprints, or a segment, unpacked or
- * not. */
+/* Searches the source search->segment for queries [begin, end): the pending fingerprints if it is the number of
+ * segments, otherwise that segment, unpacked or not. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 static enum idx_status search_source(struct idxi_search *search, size_t begin, size_t end) {
     const struct idx_index *index = search->index;
     const struct idxi_unpacked *unpacked = NULL;

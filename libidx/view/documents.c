@@ -111,8 +111,8 @@ static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
 
 /* ---- Finding ---- */
 
-/* Sets all sources to their first document of documents->fingerprint, and *count to how many documents there are,
- * removed ones included. */
+/* Sets all sources to their first document of documents->fingerprint, and *count to the sum of their numbers of
+ * documents, which includes those removed by ID. Errors: as idxi_map_cursor_find; IDX_OUT_OF_MEMORY. */
 static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     size_t first_live = idxi_get_first_live(documents->index, documents->fingerprint);
     struct idxi_map_cursor *source = documents->sources;
@@ -129,13 +129,15 @@ static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *c
 }
 
 /* Sets *count to how many documents of the fingerprint were not removed, by going through all, and then goes back to
- * the first one. */
+ * the first one. Errors: as idx_documents_next and seek_sources. */
 static enum idx_status count_live_documents(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     struct idx_document document;
     uint64_t with_removed;
-    bool found = true;
-    for (*count = 0; found; *count += found) IDXI_TRY(idx_documents_next(documents, &document, &found, error));
-    return seek_sources(documents, &with_removed, error);
+    bool found;
+    for (*count = 0;; ++*count) {
+        IDXI_TRY(idx_documents_next(documents, &document, &found, error));
+        if (!found) return seek_sources(documents, &with_removed, error);
+    }
 }
 
 enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *at_most,

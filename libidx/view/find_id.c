@@ -75,8 +75,9 @@ static enum idx_status find_candidate(struct id_lookup *lookup, uint64_t min_fin
     return IDX_OK;
 }
 
-/* Sets *confirmed to whether a candidate has a document with the ID that was not removed. It may have none, since
- * another ID may have the same hash. */
+/* Sets *confirmed to whether the fingerprint, a candidate, has a document with the ID that was not removed. It may have
+ * none, since another ID may have the same hash. Errors: IDX_BAD_CONTENT (the map from IDs has a fingerprint that the
+ * document map lacks); as idx_documents_next. */
 static enum idx_status confirm_candidate(struct id_lookup *lookup, uint64_t fingerprint, bool *confirmed,
                                          struct idx_error *error) {
     const struct idx_index *index = lookup->index;
@@ -95,7 +96,8 @@ static enum idx_status confirm_candidate(struct id_lookup *lookup, uint64_t fing
     return IDX_OK;
 }
 
-/* Sets *count to how many fingerprints have a document with the ID, and stores the first `capacity` of them. */
+/* Sets *count to how many fingerprints have a document with the ID, and stores the first `capacity` of them, ascending.
+ * Errors: as find_candidate and confirm_candidate. */
 static enum idx_status find_fingerprints(struct id_lookup *lookup, uint64_t *fingerprints, size_t capacity,
                                          size_t *count, struct idx_error *error) {
     uint64_t fingerprint = 0;

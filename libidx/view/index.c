@@ -28,7 +28,7 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 }
 
 /* Reads the manifest into index->manifest, and its scheme into index->scheme, and checks that the scheme covers k.
- * Notes the file, which stays open, in index->origin as the one seen last. */
+ * Notes the file, which stays open, in index->origin as the one seen last. Errors: as idxi_index_read_manifest. */
 static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->origin->manifest_file, error));
     if (fstat(index->origin->manifest_file, &index->origin->seen) != 0)
@@ -76,8 +76,8 @@ static bool can_share_segments(const struct idx_index *older, const struct idx_i
     return alike;
 }
 
-/* Sets index->replay: shares that of an older view (may be NULL), or makes a new one if that replay lacks records
- * behind those of this manifest's segments. */
+/* Sets index->replay: shares that of an older view (may be NULL), or makes a new one if the older one's lacks records
+ * behind those of this manifest's segments. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_get_rules(index);

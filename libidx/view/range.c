@@ -95,8 +95,8 @@ static enum idx_status merge_decoded(struct idxi_range *range, struct decode_job
 }
 
 /* Decodes the range from each segment, each into its share of the capacity, and merges the results. If a share is too
- * small, range->high is lowered to what all segments could decode. `jobs` and `inputs` are scratch memory, with
- * one element per segment. */
+ * small, lowers range->high to what all segments could decode. `jobs` and `inputs` are scratch memory, with one element
+ * per segment, of which there is at least one. Errors: as idxi_range_load. */
 static enum idx_status load_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
                                      struct decode_job *jobs, struct idxi_stream **inputs, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, capacity_each = range->capacity / segments;

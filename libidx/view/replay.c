@@ -82,8 +82,9 @@ static enum idx_status ensure_records(struct idxi_replay *replay, uint64_t expec
                             replay->expected_records, error);
 }
 
-/* Appends a record to replay->records. Its text ID, or its text, is used where it is in `map`, or copied if that is
- * NULL. After an error, an IDXF_ADD_TEXT record may have been appended in part. */
+/* Appends a record to replay->records, which must not be NULL. Uses its text ID, or its text, where it is in `map`, or
+ * copies it if `map` is NULL. After an error, an IDXF_ADD_TEXT record may have been appended in part. Errors: as
+ * idxi_pending_append_record. */
 static enum idx_status append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                      struct idxi_log_map *map, struct idx_error *error) {
     bool is_text = record->operation == IDXF_ADD_TEXT;
@@ -261,7 +262,8 @@ static enum idx_status open_log(struct idxi_replay *replay, int folder, const ch
 }
 
 /* Appends to replay->records what is new in the log of a manifest's entry, if the entry says that there is one. Opens
- * it first if it is another log than before. Makes the runs of the records, so that there can be views. */
+ * it first if it is another log than before. Makes the runs of the records, so that there can be views. Errors: as
+ * idxi_log_open and idxi_log_visit_records; IDX_LIMIT. */
 static enum idx_status read_new_records(struct idxi_replay *replay, int folder, const char *folder_path,
                                         const struct idxf_manifest_log *entry, struct idx_error *error) {
     if (!entry->exists) return IDX_OK;

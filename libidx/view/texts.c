@@ -103,8 +103,8 @@ static enum idx_status visit_set(struct visit_state *state, const struct idx_doc
     return IDX_OK;
 }
 
-/* Visits the text that has this set in a segment, unless it was removed. The first text of the segment has the value
- * `offset`, and set->key is the text's number in the segment. */
+/* Visits the text that has this set in segment number `segment`, unless it was removed. The first text of the segment
+ * has the value `offset`, and set->key is the text's number in the segment. Errors: as idxi_documents_get. */
 static enum idx_status visit_if_live(struct visit_state *state, size_t segment, uint64_t offset,
                                      const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = state->index;
@@ -118,7 +118,7 @@ static enum idx_status visit_if_live(struct visit_state *state, size_t segment, 
 static enum idx_status visit_segment_texts(struct visit_state *state, struct idx_error *error) {
     const struct idx_index *index = state->index;
     uint64_t offset = 0;
-    for (size_t i = 0; i < index->open_segments; offset += index->segments[i++]->entry.documents) {
+    for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_sets_cursor cursor;
         struct idxf_set set;
         bool found = true;
@@ -128,6 +128,7 @@ static enum idx_status visit_segment_texts(struct visit_state *state, struct idx
             if (!found) break;
             IDXI_TRY(visit_if_live(state, i, offset, &set, error));
         }
+        offset += index->segments[i]->entry.documents;
     }
     return IDX_OK;
 }
@@ -195,8 +196,9 @@ static enum idx_status go_to_next_set(const struct idx_index *index, size_t segm
 }
 
 /* Visits the texts of all segments and the pending ones by ascending ID, those of equal IDs in the order of addition,
- * so that they come in the same order before and after a compaction. `inputs` and `order` are scratch memory; `inputs`
- * has an element for each segment, and one for the pending texts. */
+ * so that they come in the same order before and after a compaction. `inputs` and `order` are zeroed scratch memory;
+ * `inputs` has an element for each segment, and one for the pending texts. Errors: as idxi_sets_next;
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status visit_merged(struct visit_state *state, struct ascending_sets *inputs,
                                     struct pending_order *order, struct idx_error *error) {
     const struct idx_index *index = state->index;
