@@ -20,9 +20,9 @@ struct merge {
 
 /* ---- Opening ---- */
 
-/* Returns the name, for messages, of the first property that keeps two indexes from being merged because it differs, or
- * NULL if there is none. */
-static const char *name_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
+/* Returns the name, for messages, of the first property in which two indexes differ, so that they can't be merged; NULL
+ * if there is none. */
+static const char *get_difference_name(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->k != b->k) return "k";
     if (a->id_type != b->id_type) return "ID type";
     if (a->by_id != b->by_id) return "maps from IDs (by-id)";
@@ -40,7 +40,7 @@ static enum idx_status check_mergeable(const struct merge *merge, const struct i
                                        struct idx_error *error) {
     const struct idx_index *first_index = merge->indexes[0];
     IDXI_TRY(idxi_check_comparable(index, first_index, "merged", error));
-    const char *difference = name_difference(first_index->manifest, index->manifest);
+    const char *difference = get_difference_name(first_index->manifest, index->manifest);
     if (difference != NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "can't be merged with %s, because they differ in their %s: rebuild one of them",

@@ -77,10 +77,10 @@ static enum idx_status encode_and_write(const struct removals *removals, uint8_t
     return status;
 }
 
-/* Sets segment->removed to the number of removals, and writes the segment's file of them, if there are any. Errors:
- * IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
-static enum idx_status write_removals_if_any(const struct removals *removals, struct idxf_manifest_segment *segment,
-                                             int folder, const char *folder_path, struct idx_error *error) {
+/* Sets segment->removed to the number of removals, and writes the segment's file of them; no file if there are none.
+ * Errors: IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
+static enum idx_status write_removals_file(const struct removals *removals, struct idxf_manifest_segment *segment,
+                                           int folder, const char *folder_path, struct idx_error *error) {
     size_t size = IDXF_REMOVED_HEADER_BYTES;
     segment->removed = removals->count;
     if (removals->count == 0) return IDX_OK;
@@ -107,7 +107,7 @@ enum idx_status idxi_write_removals(const struct idx_index *index, size_t first_
         }
     }
     if (status == IDX_OK) status = keep_needed_removals(&removals, first_segment, error);
-    if (status == IDX_OK) status = write_removals_if_any(&removals, segment, folder, folder_path, error);
+    if (status == IDX_OK) status = write_removals_file(&removals, segment, folder, folder_path, error);
     free(removals.records);
     return status;
 }

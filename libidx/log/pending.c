@@ -260,7 +260,7 @@ static uint64_t hash_record_id(const struct idxf_record *record) {
 }
 
 void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record) {
-    idxi_pending_prefetch_slot(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint));
+    idxi_pending_prefetch_slot(&pending->tables->fingerprints, idxi_pending_hash_u64(record->fingerprint));
     if (operation_has_id(pending, record->operation))
         idxi_pending_prefetch_slot(&pending->tables->ids, hash_record_id(record));
     idxi_pending_prefetch_buckets(pending, record->fingerprint);
@@ -318,7 +318,7 @@ static void add_to_tables(struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     if (links == NULL || links->first == number)
-        idxi_pending_add_to_table(&pending->tables->fingerprints, idxi_pending_hash(fingerprint), number);
+        idxi_pending_add_to_table(&pending->tables->fingerprints, idxi_pending_hash_u64(fingerprint), number);
     if (id == NULL) return;
     uint64_t hash = idxi_pending_hash_id(id, id_size);
     if (links == NULL || links->previous_id == 0)
@@ -332,7 +332,7 @@ static void prefetch_for_tables(const struct idxi_pending *pending, uint32_t num
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     idxi_pending_prefetch_slot(&pending->tables->fingerprints,
-                               idxi_pending_hash(idxi_pending_get_fingerprint(pending, number)));
+                               idxi_pending_hash_u64(idxi_pending_get_fingerprint(pending, number)));
     if (id != NULL) idxi_pending_prefetch_slot(&pending->tables->ids, idxi_pending_hash_id(id, id_size));
 }
 
@@ -392,7 +392,7 @@ enum idx_status idxi_pending_append_record(struct idxi_pending **current, const 
     }
     if (has_id) idxi_pending_set_id_slot(pending, id_slot, id_hash, number);
     if (first_link == 0)
-        idxi_pending_add_to_table(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint), number);
+        idxi_pending_add_to_table(&pending->tables->fingerprints, idxi_pending_hash_u64(record->fingerprint), number);
     if (enters_buckets && !pending->lacks_runs)
         idxi_pending_add_to_buckets(pending, record->fingerprint, first_link == 0 ? number : first_link - 1);
     atomic_store_explicit(&pending->count, count + 1, memory_order_release);

@@ -96,7 +96,7 @@ static uint32_t extract_link(const struct idxi_pending_table *table, uint32_t va
 uint32_t idxi_pending_find_first_link(const struct idxi_pending *pending, uint64_t fingerprint) {
     if (pending == NULL) return 0;
     const struct idxi_pending_table *table = &pending->tables->fingerprints;
-    uint64_t hash = idxi_pending_hash(fingerprint);
+    uint64_t hash = idxi_pending_hash_u64(fingerprint);
     for (size_t place = choose_first_slot(table, hash);; place = get_next_slot(table, place)) {
         uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return 0;

@@ -5,14 +5,14 @@
 #include "libidx/log/pending_records.h"
 
 /* Returns the hash of an integer: a fingerprint, or an integer ID. */
-static inline uint64_t idxi_pending_hash(uint64_t integer) {
+static inline uint64_t idxi_pending_hash_u64(uint64_t integer) {
     uint64_t hash = (integer ^ integer >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return (hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
 }
 
 /* Returns the hash of an ID, an integer or a text. Text IDs of 8 bytes are hashed as integers are, which is faster. */
 static inline uint64_t idxi_pending_hash_id(const uint8_t *id, size_t id_size) {
-    return id_size == sizeof(uint64_t) ? idxi_pending_hash(idxf_load64(id)) : idxf_checksum(id, id_size);
+    return id_size == sizeof(uint64_t) ? idxi_pending_hash_u64(idxf_load64(id)) : idxf_checksum(id, id_size);
 }
 
 /* Returns `bytes` bytes of zeroed memory, in huge pages if they are many, or NULL when memory runs out. Free it by

@@ -254,8 +254,8 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
     return idxi_check_fingerprints(queries, count, index->manifest->bits, error);
 }
 
-/* Returns the name of an index's recipe for messages. */
-static const char *name_recipe(const struct idx_index *index) {
+/* Returns an index's recipe for messages: the string, or "not known" if it is empty. */
+static const char *get_recipe_name(const struct idx_index *index) {
     return index->manifest->recipe[0] == '\0' ? "not known" : index->manifest->recipe;
 }
 
@@ -269,5 +269,5 @@ enum idx_status idxi_check_comparable(const struct idx_index *index, const struc
     return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                      "can't be %s with %s, because they differ in their recipe, '%s' here and '%s' there: rebuild one "
                      "of them by the recipe of the other",
-                     participle, other->path, name_recipe(index), name_recipe(other));
+                     participle, other->path, get_recipe_name(index), get_recipe_name(other));
 }
