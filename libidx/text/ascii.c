@@ -37,11 +37,11 @@ struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folde
         folded[i] = (char)(is_letter ? c | 0x20 : c);
         block.letters |= set_bit_if(is_letter, i);
         block.digits |= set_bit_if(c - '0' < 10, i);
-        block.unders |= set_bit_if(c == '_', i);
+        block.underscores |= set_bit_if(c == '_', i);
         block.dots |= set_bit_if(c == '.' || c == '\'', i);
         block.commas |= set_bit_if(c == ',' || c == ';', i);
         block.blanks |= set_bit_if(c == ' ' || c - '\t' < 5, i);
-        block.foreigns |= set_bit_if(c >= 0x80, i);
+        block.non_ascii |= set_bit_if(c >= 0x80, i);
     }
     return block;
 }
@@ -75,11 +75,11 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
         __m128i blanks = _mm_or_si128(select_range(sixteen, '\t', 5), _mm_cmpeq_epi8(sixteen, _mm_set1_epi8(' ')));
         block.letters |= gather_high_bits(letters, i);
         block.digits |= gather_high_bits(select_range(sixteen, '0', 10), i);
-        block.unders |= gather_high_bits(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8('_')), i);
+        block.underscores |= gather_high_bits(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8('_')), i);
         block.dots |= gather_high_bits(select_either(sixteen, '.', '\''), i);
         block.commas |= gather_high_bits(select_either(sixteen, ',', ';'), i);
         block.blanks |= gather_high_bits(blanks, i);
-        block.foreigns |= gather_high_bits(sixteen, i);
+        block.non_ascii |= gather_high_bits(sixteen, i);
     }
     return block;
 }
@@ -89,9 +89,9 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
 }
 #endif
 
-/* These three return which characters of a block are right after, right before, or between two characters of a set: bit
- * i for character i. `set` has the characters of the block that are in the set, and `previous` and `next` those of the
- * blocks before and after it. */
+/* Each of these three functions returns a bit for each character of a block: 1 if the character before it, the one
+ * after it, or both are in a set. `set` has the characters of the block that are in the set; `previous` and `next` have
+ * those of the blocks before and after. */
 static uint64_t mark_after(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
 
 static uint64_t mark_before(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
@@ -102,11 +102,11 @@ static uint64_t mark_between(uint64_t set, uint64_t previous, uint64_t next) {
 
 /* Returns which characters of a block are letters, digits or _, whose runs are words: `word` in the rules above. */
 static uint64_t select_word_parts(const struct idxt_ascii_block *block) {
-    return block->letters | block->digits | block->unders;
+    return block->letters | block->digits | block->underscores;
 }
 
-/* Returns which characters of `block` belong to words, by the rules above, for which the blocks around it are needed.
- */
+/* Returns which characters of `block` belong to words, by the rules at the beginning of this file. `previous` and
+ * `next` are the blocks before and after it, without any classes at the ends of the text. */
 static uint64_t mark_words(const struct idxt_ascii_block *previous, const struct idxt_ascii_block *block,
                            const struct idxt_ascii_block *next) {
     uint64_t word = select_word_parts(block);
@@ -114,12 +114,12 @@ static uint64_t mark_words(const struct idxt_ascii_block *previous, const struct
     uint64_t between_digits = mark_between(block->digits, previous->digits, next->digits);
     uint64_t within = (block->dots & between_letters) | ((block->dots | block->commas) & between_digits);
     uint64_t neighbours = mark_after(word, select_word_parts(previous)) | mark_before(word, select_word_parts(next));
-    uint64_t lone_unders = block->unders & ~neighbours;
-    return (word | within) & ~lone_unders;
+    uint64_t lone_underscores = block->underscores & ~neighbours;
+    return (word | within) & ~lone_underscores;
 }
 
-/* Classifies the 64 bytes from byte `begin` on, which is at most `length`, and writes them, folded, to folded + begin.
- * Bytes past the end of the text are in no class. */
+/* Classifies the 64 bytes of a text from byte `begin` on, and writes them, with A to Z as a to z, to folded + begin.
+ * `begin` is at most `length`. Bytes past the end of the text are in no class. */
 static struct idxt_ascii_block classify_block(const char *text, size_t length, size_t begin, char *folded) {
     if (length - begin >= 64) return idxt_ascii_classify(text + begin, folded + begin);
     char padded[64] = {0};
@@ -128,7 +128,7 @@ static struct idxt_ascii_block classify_block(const char *text, size_t length, s
 }
 
 void idxt_ascii_map(const char *text, size_t length, char *folded, uint64_t *edges, uint64_t *blanks,
-                    uint64_t *foreigns) {
+                    uint64_t *non_ascii) {
     const size_t block_count = idxt_ascii_map_size(length);
     struct idxt_ascii_block previous = {0}, block = classify_block(text, length, 0, folded), next;
     uint64_t previous_words = 0;
@@ -137,7 +137,7 @@ void idxt_ascii_map(const char *text, size_t length, char *folded, uint64_t *edg
         uint64_t words = mark_words(&previous, &block, &next);
         edges[i] = words ^ mark_after(words, previous_words); /* where a bit differs from the one before it */
         blanks[i] = block.blanks;
-        foreigns[i] = block.foreigns;
+        non_ascii[i] = block.non_ascii;
         previous_words = words;
         previous = block;
         block = next;

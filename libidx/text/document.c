@@ -18,8 +18,9 @@
 
 enum { MAX_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
-/* Appends a line feed unless the signature is empty, and returns where the caller may write the next item, of up to
- * `size` bytes, whose length it then adds to signature->length. Returns NULL if memory ran out. */
+/* Begins an item: appends a line feed unless the signature is empty. Returns room for `size` bytes, where the caller
+ * writes the item. The caller then adds the length of the item to signature->length. Returns NULL if memory runs out.
+ */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -28,7 +29,7 @@ static char *reserve_item(struct idxt_signature *signature, size_t size) {
     return grown + signature->length;
 }
 
-/* Appends a span of the text, in UTF-8, as an item. Returns false if memory ran out. */
+/* Appends a span of the text, in UTF-8, as an item. Returns false if memory runs out. */
 static bool append_span(struct idxt_signature *signature, struct idxt_span span) {
     char *bytes = reserve_item(signature, span.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
@@ -41,7 +42,7 @@ struct term {
     size_t length;
 };
 
-/* Orders terms by their bytes, for qsort; a term comes after those that it begins with. */
+/* Orders terms by their bytes, for qsort: a, ab, b. */
 static int compare_terms(const void *first, const void *second) {
     const struct term *a = first, *b = second;
     int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
@@ -49,7 +50,7 @@ static int compare_terms(const void *first, const void *second) {
     return (a->length > b->length) - (a->length < b->length);
 }
 
-/* Appends the bytes of a term as an item. Returns false if memory ran out. */
+/* Appends the bytes of a term as an item. Returns false if memory runs out. */
 static bool append_term(struct idxt_signature *signature, struct term term) {
     char *bytes = reserve_item(signature, term.length);
     if (bytes == NULL) return false;
@@ -58,8 +59,9 @@ static bool append_term(struct idxt_signature *signature, struct term term) {
     return true;
 }
 
-/* Makes the signature of the first `count` terms of features->ranked: in that order, or if the recipe is sorted, in the
- * order of their bytes. Returns false if memory ran out. */
+/* Makes the signature of the `count` heaviest terms, the first ones of features->ranked, which idxt_features_rank has
+ * set. They are in that order, or in the order of their bytes if the recipe has order=sorted. Returns false if memory
+ * runs out. */
 static bool sign_ranked_terms(struct idxt_signature *signature, const struct idxt_features *features, size_t count) {
     signature->length = 0;
     struct term *terms = malloc((count + 1) * sizeof *terms);
@@ -80,10 +82,10 @@ struct sentence {
     int32_t length; /* in code points */
 };
 
-/* Adds the next sentence of the text to the longest ones so far, which are in the order of the text. `longest` has
- * `count` of them, and room for `max`. If it is full, a longer sentence replaces the shortest one, the last of several,
+/* Adds the next sentence of the text to the `max` longest ones so far. `longest` has room for `max` sentences, and has
+ * `count`, in the order of the text. If it is full, a longer sentence replaces the shortest one (of several, the last),
  * and any other sentence is left out. Returns the new count. */
-static size_t add_if_longest(struct sentence *longest, size_t count, size_t max, struct sentence sentence) {
+static size_t keep_longest(struct sentence *longest, size_t count, size_t max, struct sentence sentence) {
     if (count == max) {
         size_t shortest = 0;
         for (size_t i = 1; i < count; i++) {
@@ -97,8 +99,8 @@ static size_t add_if_longest(struct sentence *longest, size_t count, size_t max,
     return count + 1;
 }
 
-/* Opens signature->sentence_iterator, if it is not open yet, and gives it a text to cut, which must stay valid. Errors
- * are those of ICU. */
+/* Makes signature->sentence_iterator, which is opened if it is NULL, cut a text. The text must stay valid while it
+ * does. Errors are those of ICU. */
 static UErrorCode set_sentence_text(struct idxt_signature *signature, const struct idxt_collapsed *text) {
     UErrorCode code = U_ZERO_ERROR;
     /* "" is the root locale; NULL would be the user's. */
@@ -142,7 +144,7 @@ static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struc
         struct idxt_span span = {.units = text->units + start, .length = (size_t)(end - start)};
         if (span.units[span.length - 1] == u' ') span.length--;
         struct sentence sentence = {.span = span, .length = u_countChar32(span.units, (int32_t)span.length)};
-        chosen_count = add_if_longest(longest, chosen_count, max_count, sentence);
+        chosen_count = keep_longest(longest, chosen_count, max_count, sentence);
         ++*sentence_count;
     }
     for (size_t i = 0; i < chosen_count && U_SUCCESS(code); i++)
@@ -153,7 +155,7 @@ static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struc
 /* Makes the signature of the first DESCRIPTION_BYTES bytes of a normalised and collapsed text, without the last
  * character if it is cut. As many UTF-16 units are enough, since each becomes at least one byte. Returns false if
  * memory ran out. */
-static bool sign_beginning(struct idxt_signature *signature, const struct idxt_collapsed *text) {
+static bool sign_description(struct idxt_signature *signature, const struct idxt_collapsed *text) {
     signature->length = 0;
     size_t unit_count = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
     if (unit_count < text->length && U16_IS_LEAD(text->units[unit_count - 1])) unit_count--;
@@ -209,8 +211,8 @@ static UErrorCode count_fields_named(struct idxt_features *features, const struc
     return code;
 }
 
-enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                    struct idx_error *error) {
+enum idx_status idxt_find_document_features(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                            struct idx_error *error) {
     struct idxt_features *features = &text->features;
     UErrorCode code = idxt_features_begin(features);
     if (U_SUCCESS(code)) code = count_fields_named(features, fields, count, "body");
@@ -238,8 +240,9 @@ static uint64_t make_fingerprint(const struct idx_text *text, const struct idx_s
 /* How many features are added to a SimHash at a time, which takes a tenth of the time of adding them one by one. */
 enum { BATCH_FEATURES = 256 };
 
-/* Appends the SimHash of all features to the result, or of the recipe's max_features heaviest ones. Adds their weights
- * to the result's counts. Returns false if memory ran out. */
+/* Appends one fingerprint to the result: the SimHash of all features, or of the recipe.max_features heaviest ones; 0 if
+ * there are none. Sets counts.features to the number of all features, and adds the weights of those used to
+ * counts.weight. Returns false if memory runs out. */
 static bool append_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, max_features = features->recipe.max_features;
@@ -266,8 +269,8 @@ static bool append_simhash(struct idx_text *text, struct idxt_result *result) {
 }
 
 /* Cuts the sequence of words into recipe.number parts, and appends the SimHash of each part that has words to the
- * result. Word i is in part floor(i * part_count / word_count), so a part ends before word ceil((part + 1) * word_count
- * / part_count). */
+ * result. Sets counts.features, and adds the weights to counts.weight. Word i is in part floor(i * part_count /
+ * word_count), so a part ends before word ceil((part + 1) * word_count / part_count). */
 static void append_segment_simhashes(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     uint64_t part_count = features->recipe.number, word_count = features->sequence_length;
@@ -277,21 +280,23 @@ static void append_segment_simhashes(struct idx_text *text, struct idxt_result *
         if (end == begin) continue;
         struct idx_simhash sums;
         idx_simhash_init(&sums);
-        result->counts.weight += idxt_features_add_range(features, begin, end, &sums);
+        result->counts.weight += idxt_features_sum_range(features, begin, end, &sums);
         append_fingerprint(result, make_fingerprint(text, &sums, result->bits));
         begin = end;
     }
     result->counts.features = features->words.count;
 }
 
-/* Appends the low bits of the hash of the signature to the result as a fingerprint, or 0 if the signature is empty. */
+/* Appends a fingerprint to the result: the low result->bits bits of the XXH3 hash of the signature, or 0 if the
+ * signature is empty. */
 static void append_signature_hash(const struct idx_text *text, struct idxt_result *result) {
     uint64_t hash = text->signature.length == 0 ? 0 : XXH3_64bits(text->signature.bytes, text->signature.length);
     append_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
 }
 
-/* Ranks the terms, and makes the signature of the heaviest ones: of recipe.number terms, or for idf:P of P percent of
- * all, rounded up. Adds the sum of their weights to the result's counts. Errors are those of ICU. */
+/* Makes the signature of the heaviest terms: of recipe.number terms, or for idf:P of P percent of all, rounded up. Sets
+ * counts.features of the result to the number of all terms, and adds the weights of the heaviest ones to counts.weight.
+ * Errors are those of ICU. */
 static UErrorCode rank_and_sign_terms(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t term_count = features->words.count, wanted_count = features->recipe.number;
@@ -305,9 +310,8 @@ static UErrorCode rank_and_sign_terms(struct idx_text *text, struct idxt_result 
 
 enum form { AS_WRITTEN, NORMALIZED };
 
-/* Appends a field, normalised if `form` says so, and white space after it, to text->features.collapsed. Goes piece by
- * piece, and leaves out further pieces once that text has at least `enough_units` UTF-16 units. Errors are those of
- * ICU. */
+/* Appends a field to text->features.collapsed, normalised or as it is written, and white space after it. Goes piece by
+ * piece, and stops once the collapsed text has at least `enough_units` UTF-16 units. Errors are those of ICU. */
 static UErrorCode collapse_field(struct idx_text *text, const struct idx_text_field *field, enum form form,
                                  size_t enough_units) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
@@ -352,19 +356,20 @@ static UErrorCode collapse_and_sign_description(struct idx_text *text, const str
     size_t description = 0;
     while (description < count && !is_named(&fields[description], "description")) description++;
     idxt_collapsed_begin(&text->features.collapsed);
-    /* One unit more than DESCRIPTION_BYTES suffices for sign_beginning to see that the text goes on. */
+    /* One unit more than DESCRIPTION_BYTES suffices for sign_description to see that the text goes on. */
     if (description < count) code = collapse_field(text, &fields[description], NORMALIZED, DESCRIPTION_BYTES + 1);
     for (size_t i = 0; i < count && description == count && U_SUCCESS(code); i++) {
         if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], NORMALIZED, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
-    if (!sign_beginning(&text->signature, &text->features.collapsed)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!sign_description(&text->signature, &text->features.collapsed)) return U_MEMORY_ALLOCATION_ERROR;
     result->counts.features = text->signature.length > 0;
     return U_ZERO_ERROR;
 }
 
-/* Makes the set of the shingles of all fields `body`, and appends its recipe.number smallest hashes, the sketch, to the
- * result as fingerprints. */
+/* Makes the sketch of a document of `count` fields: appends the recipe.number smallest hashes of the shingles of all
+ * fields `body` to the result as fingerprints. Sets counts.features to the number of different shingles. Errors: those
+ * of idxt_append_shingles. */
 static enum idx_status append_sketch(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                      struct idxt_result *result, struct idx_error *error) {
     struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
@@ -385,8 +390,8 @@ static enum idx_status append_sketch(struct idx_text *text, const struct idx_tex
     return IDX_OK;
 }
 
-/* Makes the signature that the method asks for, and appends the fingerprint of its hash to the result. For terms and
- * idf, text->features has been counted. */
+/* Makes the signature for the method sentences, description, terms or idf, and appends the fingerprint of its hash to
+ * the result. For terms and idf, text->features has the features of the document. Errors: those of idxt_fail_icu. */
 static enum idx_status make_and_hash_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                                struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
@@ -408,7 +413,7 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
     text->signature.length = 0;
     if (method == IDXT_MINHASH) return append_sketch(text, fields, count, result, error);
     if (idxt_recipe_has_features(&text->features.recipe)) {
-        enum idx_status status = idxt_count_document(text, fields, count, error);
+        enum idx_status status = idxt_find_document_features(text, fields, count, error);
         if (status != IDX_OK) return status;
     }
     if (method == IDXT_SEGMENTS) {

@@ -69,13 +69,13 @@ UErrorCode idxt_features_begin(struct idxt_features *features) {
     return idxt_words_begin(&features->words) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Returns whether a word, in UTF-8, is a stop word that the recipe drops. */
+/* Returns whether a word, `length` bytes of UTF-8, is a stop word that the recipe drops (stop=). */
 static bool is_dropped_word(const struct idxt_features *features, const char *bytes, size_t length) {
     return features->recipe.dropped_stop != 0 && idxt_words_has(&features->dropped_stop, bytes, length);
 }
 
-/* Returns whether a shingle with this word, in UTF-8, is a feature: the word is one of the recipe's needed stop words,
- * or the recipe has none, so that all shingles are features. */
+/* Returns whether this word, `length` bytes of UTF-8, makes a shingle a feature: if the recipe needs stop words
+ * (words:N,stop=L), only these do; otherwise all words do. */
 static bool makes_feature(const struct idxt_features *features, const char *bytes, size_t length) {
     return features->recipe.needed_stop == 0 || idxt_words_has(&features->needed_stop, bytes, length);
 }
@@ -91,8 +91,8 @@ static bool append_to_sequence(struct idxt_features *features) {
 }
 
 /* If the recipe names another hash than XXH3 for SimHashes, and the feature that was just counted is new, appends that
- * hash of its bytes to features->hashes. It is new if there are more features than hashes. Returns false if memory runs
- * out. */
+ * hash of its bytes to features->hashes. A feature is new if there are more features than hashes. Returns false if
+ * memory runs out. */
 static bool append_hash_of_new_feature(struct idxt_features *features, const char *bytes, size_t length) {
     if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
     uint64_t *grown =
@@ -131,8 +131,8 @@ static bool count_window_as_feature(struct idxt_features *features) {
 }
 
 /* Adds a word to the window, and counts the shingle that it ends, if makes_feature holds for one of its words.
- * *recent_needed has a bit for each of the last words, which says whether it does; the lowest bit is that of the last
- * word. Returns false if memory runs out. */
+ * *recent_needed, 0 at first, has a bit for each of the last recipe.number words, the lowest for the last one: 1 if
+ * makes_feature holds for that word. Returns false if memory runs out. */
 static bool count_shingle_of_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
     char *bytes = reserve_in_window(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
@@ -152,7 +152,8 @@ static inline bool count_word(struct idxt_features *features, struct idxt_span w
     return is_single ? count_single_word(features, word) : count_shingle_of_word(features, word, recent_needed);
 }
 
-/* Counts the features of a piece of text that the segmenter cuts into words. Errors are those of ICU. */
+/* Counts the features of a piece of text that the segmenter cuts into words. *recent_needed, as for
+ * count_shingle_of_word, goes on from the piece before. Errors are those of ICU. */
 static UErrorCode count_piece_by_segmenter(struct idxt_features *features, const char *utf8, size_t length,
                                            uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_set_text(&features->segmenter, utf8, length);
@@ -174,7 +175,8 @@ static bool has_letter_or_digit(struct idxt_span run) {
     return false;
 }
 
-/* Counts the features of a piece of text in which white space separates words. Errors are those of ICU. */
+/* Counts the features of a piece of text in which white space separates words. *recent_needed, as for
+ * count_shingle_of_word, goes on from the piece before. Errors are those of ICU. */
 static UErrorCode count_piece_by_spaces(struct idxt_features *features, const char *utf8, size_t length,
                                         uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
@@ -215,8 +217,8 @@ static UErrorCode count_piece_by_characters(struct idxt_features *features, cons
     return ok ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* If a text has words or characters, but fewer than a shingle or n-gram, counts them as one feature, unless the recipe
- * needs stop words and there are none. Returns false if memory runs out. */
+/* Counts a text that has words or characters, but fewer than a shingle or n-gram, as one feature; not if the recipe
+ * needs stop words, and the text has none. Does nothing for other texts. Returns false if memory runs out. */
 static bool count_short_text(struct idxt_features *features, uint32_t recent_needed) {
     if (features->window.item_count == 0 || features->window.item_count >= features->recipe.number) return true;
     return (features->recipe.method != IDXT_CHARS && recent_needed == 0) || count_window_as_feature(features);
@@ -269,7 +271,7 @@ void idxt_features_add_weights(struct idxt_features *features, int64_t factor) {
     }
 }
 
-int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
+int64_t idxt_features_sum_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
     struct idxt_word *words = features->words.words;
     int64_t sum = 0;
     for (size_t i = start; i < end; i++) words[features->sequence[i]].count++;

@@ -53,23 +53,24 @@ struct idxt_features {
  * after an error. Errors, here and below, are those of ICU; if memory ran out, U_MEMORY_ALLOCATION_ERROR. */
 UErrorCode idxt_features_open(struct idxt_features *features);
 
-/* Forgets the features of the text before. Must be called before each text, the first one as well. */
+/* Removes all features. Must be called before each document, the first one as well. */
 UErrorCode idxt_features_begin(struct idxt_features *features);
 
 /* Finds the features of a text, or of one field of a document, and adds how often each occurs to words[].count. For
- * segments, also appends the words to `sequence`. */
+ * segments, also appends the numbers of its words to `sequence`. */
 UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length);
 
 /* Returns the hash that represents feature `number`, its index in words.words, in a SimHash. */
 uint64_t idxt_features_get_hash(const struct idxt_features *features, size_t number);
 
-/* Adds to the weight of each feature the weight by its count times `factor`, and sets the count to 0. Calls for several
- * fields so add up. */
+/* Adds to the weight of each feature, words[].weight, the weight that the recipe gives its count, times `factor`. Then
+ * sets all counts to 0, so that calls for several fields add up. */
 void idxt_features_add_weights(struct idxt_features *features, int64_t factor);
 
-/* Adds the distinct words from sequence[start] to before sequence[end] to a SimHash, each with the weight by how often
- * it occurs there. Returns the sum of these weights. The counts of all words must be 0, and are 0 again afterwards. */
-int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
+/* Adds the distinct words of sequence[start] to sequence[end - 1] to a SimHash, each weighted by how often it occurs
+ * there. Returns the sum of these weights, in units of 1/IDX_WEIGHT_ONE. The counts of all words must be 0, and are 0
+ * again afterwards. */
+int64_t idxt_features_sum_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
 
 /* Sets `ranked` to all features, sorted by descending weight, then ascending hash. Returns false if memory runs out. */
 bool idxt_features_rank(struct idxt_features *features);

@@ -11,8 +11,8 @@ enum {
     VIRAMA = 0xd4d,
 };
 
-/* Returns the letter that a chillu stands for, without its virama, or 0 if a unit is no chillu. Chillus are in two
- * blocks: U+0D54 to U+0D56 and U+0D7A to U+0D7F. */
+/* Returns the letter of a chillu, without its virama, or 0 if the unit is no chillu. Chillus are in two blocks: U+0D54
+ * to U+0D56 and U+0D7A to U+0D7F. */
 static UChar get_chillu_letter(UChar unit) {
     static const UChar from_d54[] = {0xd2e, 0xd2f, 0xd34}, from_d7a[] = {0xd23, 0xd28, 0xd30, 0xd32, 0xd33, 0xd15};
     if (unit >= 0xd54 && unit <= 0xd56) return from_d54[unit - 0xd54];
@@ -20,8 +20,8 @@ static UChar get_chillu_letter(UChar unit) {
     return 0;
 }
 
-/* Writes to `marks` the marks of a unit that idxt_begins_with_tatweel, without the tatweel. Returns how many it wrote:
- * 0, 1 or 2. The code points of these units are in the order of their marks. */
+/* Writes to `marks` the marks that a unit folds to besides tatweel; idxt_begins_with_tatweel is true of the unit.
+ * Returns how many it wrote: 0, 1 or 2. The code points of these units are in the order of their marks. */
 static size_t write_marks_without_tatweel(UChar unit, UChar *marks) {
     enum { FATHATAN = 0x64b, FATHA = 0x64e, DAMMA = 0x64f, SHADDA = 0x651 };
     if (unit == TATWEEL) return 0;

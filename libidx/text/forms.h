@@ -1,6 +1,6 @@
-/* forms.h: what is done to a text before NFKC case folding, by which alone some forms of one word would be two: Arabic
- * tatweel, which only stretches a word, Malayalam chillus, and marks before and behind a Greek iota below. Texts that
- * are compared have it, and the words of recipes of version 2. */
+/* forms.h: what is done to a text before NFKC case folding, which alone would leave some forms of one word different:
+ * with and without Arabic tatweel, which only stretches a word; Malayalam chillus; and marks before or behind a Greek
+ * iota below. It is done to texts that are compared, and by recipes of version 2. */
 #ifndef IDX_LIBIDX_TEXT_FORMS_H
 #define IDX_LIBIDX_TEXT_FORMS_H
 
@@ -21,17 +21,22 @@ static inline bool idxt_begins_with_tatweel(UChar32 c) {
  * are moved before it. */
 static inline bool idxt_continues_run(UChar32 c) { return c == 0x345 || idxt_begins_with_tatweel(c); }
 
-/* Returns whether `count` units have a character that idxt_unify_forms may change. */
+/* Returns whether any of `count` UTF-16 units is one that idxt_unify_forms may change. */
 bool idxt_must_unify(const UChar *units, size_t count);
 
 /* The most units that one call of idxt_unify_forms accepts. */
 enum { IDXT_MAX_UNITS_TO_UNIFY = 2048 };
 
-/* Writes `count` units, at most IDXT_MAX_UNITS_TO_UNIFY, to `unified`, which has room for IDXT_UNIFIED_PER_UNIT *
- * count: without tatweel, with each chillu as its letter and virama (the joiner that follows them elsewhere is
- * ignorable), and decomposed canonically (NFD), which moves U+0345, since it folds to a letter, after the marks of its
- * letter. Returns how many units it wrote. If ICU fails, or *code is a failure already, *code is one, and the result
- * undefined. */
+/* Writes `count` UTF-16 units to `unified`, with the three changes below. `count` is at most IDXT_MAX_UNITS_TO_UNIFY,
+ * and `unified` has room for `count` * IDXT_UNIFIED_PER_UNIT units.
+ *
+ * - Tatweel is left out.
+ * - Each chillu becomes its letter and virama. (Elsewhere a joiner follows these two, but folding drops that.)
+ * - The text is decomposed canonically (NFD). This moves U+0345, which folds to a letter, after the marks of its
+ *   letter.
+ *
+ * Returns how many units it wrote. *code must be set before. If it is a failure already, or ICU fails, *code is a
+ * failure afterwards, and the result is unspecified. */
 size_t idxt_unify_forms(const UChar *units, size_t count, UChar *unified, UErrorCode *code);
 
 #endif

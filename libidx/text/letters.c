@@ -43,8 +43,9 @@ enum idxt_letter idxt_classify_letter(UChar32 c) {
 
 _Atomic uint32_t idxt_character_cache[IDXT_CACHED_CHARACTERS];
 
-/* Sets run->units to `count` UTF-16 units, at most IDXT_MAX_RUN_UNITS + 1, with their forms unified and folded, and
- * makes them the next ones of the run. If ICU fails, returns false and sets run->code. */
+/* Folds `count` UTF-16 units, at most IDXT_MAX_RUN_UNITS + 1, after unifying their forms (forms.h). Sets run->units to
+ * the result, unit_count to its length, and next_unit to its beginning. If ICU fails, returns false and sets run->code.
+ */
 static bool fold_into_run(struct idxt_run *run, const UChar *units, size_t count) {
     if (run->normalizer == NULL) run->normalizer = unorm2_getNFKCCasefoldInstance(&run->code);
     if (U_FAILURE(run->code)) return false;
@@ -65,15 +66,15 @@ uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c) {
     U16_APPEND_UNSAFE(units, unit_count, c);
     run->single = 0;
     if (!fold_into_run(run, units, unit_count)) return 0;
-    uint32_t known = IDXT_KNOWN;
+    uint32_t traits = IDXT_EXAMINED;
     UChar32 folded;
     enum idxt_letter letter;
-    if (c < 0x80 || (unorm2_hasBoundaryBefore(run->normalizer, c) && !idxt_continues_run(c))) known |= IDXT_STARTS;
+    if (c < 0x80 || (unorm2_hasBoundaryBefore(run->normalizer, c) && !idxt_continues_run(c))) traits |= IDXT_STARTS;
     /* Whether it folds to one character: there is a first one, and no unit after it. */
     if (idxt_run_next_folded(run, &letter, &folded) && run->next_unit == run->unit_count)
-        known |= IDXT_SINGLE | (uint32_t)folded | (uint32_t)letter << IDXT_KIND_SHIFT;
-    if (c < IDXT_CACHED_CHARACTERS) atomic_store_explicit(&idxt_character_cache[c], known, memory_order_relaxed);
-    return known;
+        traits |= IDXT_SINGLE | (uint32_t)folded | (uint32_t)letter << IDXT_KIND_SHIFT;
+    if (c < IDXT_CACHED_CHARACTERS) atomic_store_explicit(&idxt_character_cache[c], traits, memory_order_relaxed);
+    return traits;
 }
 
 bool idxt_run_read_and_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c) {

@@ -1,5 +1,5 @@
-/* letters.h: a text as the words by which texts are compared see it (idx_text.h, Resemblance): folded by NFKC case
- * folding, as recipes fold it, character by character, with what each of them is to a word. */
+/* letters.h: reads the characters of texts that are compared (idx_text.h, Resemblance). Folds a text by NFKC case
+ * folding, as recipes do, and says of each folded character whether it is part of a word. */
 #ifndef IDX_LIBIDX_TEXT_LETTERS_H
 #define IDX_LIBIDX_TEXT_LETTERS_H
 
@@ -24,8 +24,9 @@ enum idxt_letter {
  * Burmese, or the like. All characters that ICU cuts by a dictionary are. */
 bool idxt_is_unspaced(UChar32 c);
 
-/* Returns what a folded character is to a word. ICU's dictionaries, which cut the words of recipes, don't matter
- * here. */
+/* Returns whether a folded character is part of a word, a word by itself, or neither. Letters, decimal digits and marks
+ * belong to words; those of scripts without spaces are words by themselves. ICU's dictionaries, which cut the words of
+ * recipes, don't matter here. */
 enum idxt_letter idxt_classify_letter(UChar32 c);
 
 /* ---- ASCII ---- */
@@ -37,9 +38,9 @@ static inline unsigned idxt_fold_ascii_letter(unsigned c) {
     return c >= '0' && c <= '9' ? c : 0;
 }
 
-/* Returns the end, in bytes, of the ASCII characters from byte `begin` on that fold each by itself. The last one before
- * a character that isn't ASCII is left out, since that may be an accent on it. Skips eight bytes at a time while none
- * has its high bit. */
+/* Returns the byte after the ASCII characters from byte `begin` on that fold each by itself, or `begin` if there are
+ * none. The last one before a character that isn't ASCII is left out, since that may be an accent on it. Skips eight
+ * bytes at a time while none has its high bit. */
 static inline size_t idxt_find_ascii_end(const uint8_t *bytes, size_t length, size_t begin) {
     size_t end = begin;
     for (uint64_t eight; length - end >= sizeof eight; end += sizeof eight) {
@@ -58,7 +59,7 @@ struct idxt_run {
     const UNormalizer2 *normalizer; /* NULL until it is needed */
     UErrorCode code;                /* of ICU, if it fails */
     size_t begin, end;              /* bytes of the text */
-    uint32_t single;                /* what is known of its only character, if that folds to one character; else 0 */
+    uint32_t single;                /* the traits of its only character, if that folds to one character; else 0 */
     size_t next_unit, unit_count;   /* the index of the next of its folded units, and how many there are */
     UChar units[(IDXT_MAX_RUN_UNITS + 2) * IDXT_NORMALIZED_PER_UNIT];
 };
@@ -70,35 +71,37 @@ static inline void idxt_run_init(struct idxt_run *run) {
     run->code = U_ZERO_ERROR;
 }
 
-/* What is known of a character is a number: 0 if nothing is known yet. Otherwise it has three flags, IDXT_KNOWN among
- * them, and if the character folds to a single one, that one in its low bits, and above these its enum idxt_letter. */
+/* The traits of a character are a number: 0 if ICU was not asked yet. Otherwise the flag IDXT_EXAMINED is set, and
+ * IDXT_STARTS if the character begins a run. If the character folds to a single one, IDXT_SINGLE is set, that one is in
+ * the low bits (IDXT_FOLDED), and its enum idxt_letter above them (IDXT_KIND). */
 enum { IDXT_KIND_SHIFT = 21 };
 #define IDXT_FOLDED ((UINT32_C(1) << IDXT_KIND_SHIFT) - 1)
 #define IDXT_KIND (UINT32_C(3) << IDXT_KIND_SHIFT)
 #define IDXT_SINGLE (UINT32_C(1) << 23) /* folds to one character */
 #define IDXT_STARTS (UINT32_C(1) << 24) /* begins a run */
-#define IDXT_KNOWN (UINT32_C(1) << 25)
+#define IDXT_EXAMINED (UINT32_C(1) << 25)
 
-/* What is known of the characters of the first two planes. ICU is asked once in a process for each of them, since
- * asking takes ten times as long as all the rest. Relaxed stores suffice: threads that ask at the same time store the
- * same. */
+/* The traits of the characters of the first two planes. ICU is asked once in a process for each of them, since asking
+ * takes ten times as long as all the rest. Relaxed stores suffice: threads that ask at the same time store the same. */
 #define IDXT_CACHED_CHARACTERS 0x20000
 extern _Atomic uint32_t idxt_character_cache[IDXT_CACHED_CHARACTERS];
 
-/* Asks ICU about a character, and returns what is then known of it. Stores that in idxt_character_cache, if it is of
- * the first two planes. Overwrites the units of the run. If ICU fails, returns 0 and sets run->code. */
+/* Asks ICU about a character, and returns its traits. Stores them in idxt_character_cache, if the character is of the
+ * first two planes. Overwrites run->units, next_unit, unit_count and single. If ICU fails, returns 0 and sets
+ * run->code. */
 uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c);
 
-/* Returns what is known of a character, after asking ICU if nothing is. If ICU fails, returns 0 and sets run->code. */
+/* Returns the traits of a character: those in idxt_character_cache, or else those that idxt_examine_character finds. If
+ * ICU fails, returns 0 and sets run->code. */
 static inline uint32_t idxt_look_up_character(struct idxt_run *run, UChar32 c) {
-    uint32_t known = 0;
-    if (c < IDXT_CACHED_CHARACTERS) known = atomic_load_explicit(&idxt_character_cache[c], memory_order_relaxed);
-    return known != 0 ? known : idxt_examine_character(run, c);
+    uint32_t traits = 0;
+    if (c < IDXT_CACHED_CHARACTERS) traits = atomic_load_explicit(&idxt_character_cache[c], memory_order_relaxed);
+    return traits != 0 ? traits : idxt_examine_character(run, c);
 }
 
 /* If the character at byte *next_byte belongs to the run before it, sets *c to that character, and *next_byte to the
- * byte after it. Returns false, and leaves *next_byte, if another run begins there or the text ends. An ASCII character
- * always begins a run. */
+ * byte after it, and returns true. Returns false, and leaves *next_byte, if another run begins there or the text ends.
+ * An ASCII character always begins a run. If ICU fails, returns true with run->code set, which the caller checks. */
 static inline bool idxt_run_read_character(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t *next_byte,
                                            UChar32 *c) {
     size_t next = *next_byte;
@@ -109,9 +112,9 @@ static inline bool idxt_run_read_character(struct idxt_run *run, const uint8_t *
     return true;
 }
 
-/* Reads the rest of a run whose first character is `c`, and which goes on, if it does, at byte `next_byte`. Folds all
- * of it into run->units. For a run of several characters, or of one that does not fold to a single one. Returns false
- * and sets run->code if ICU fails. */
+/* Reads the rest of a run, and folds the whole run into run->units. `c` is its first character, which the caller has
+ * read, and `next_byte` the byte after that. This is for runs of several characters, or of one that does not fold to a
+ * single one. Sets run->end. Returns false and sets run->code if ICU fails. */
 bool idxt_run_read_and_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c);
 
 /* Reads the run that begins at byte `next_byte`, which is below `length`, and sets its `begin` and `end`. The text may
@@ -120,18 +123,18 @@ static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, siz
     UChar32 c, following;
     run->begin = next_byte;
     U8_NEXT_OR_FFFD(bytes, next_byte, length, c);
-    uint32_t known = idxt_look_up_character(run, c);
+    uint32_t traits = idxt_look_up_character(run, c);
     run->end = next_byte;
     /* If another character follows, `next_byte` moves past it, but run->end does not: all are read again from there. */
-    if ((known & IDXT_SINGLE) == 0 || idxt_run_read_character(run, bytes, length, &next_byte, &following))
+    if ((traits & IDXT_SINGLE) == 0 || idxt_run_read_character(run, bytes, length, &next_byte, &following))
         return idxt_run_read_and_fold(run, bytes, length, run->end, c);
-    run->single = known;
+    run->single = traits;
     run->next_unit = run->unit_count = 0;
     return true;
 }
 
-/* Sets *folded to the next folded character of a run that was read, and *letter to what that is to a word. Returns
- * false after the last one. A run may fold to none. */
+/* Sets *folded to the next folded character of a run that was read, and *letter to its kind. Returns false after the
+ * last one. A run may fold to no character at all. */
 static inline bool idxt_run_next_folded(struct idxt_run *run, enum idxt_letter *letter, UChar32 *folded) {
     if (run->single != 0) {
         *letter = (enum idxt_letter)((run->single & IDXT_KIND) >> IDXT_KIND_SHIFT);

@@ -53,8 +53,8 @@ static bool is_number(struct slice slice) {
     return slice.bytes[point] == '.' && point + 1 + count_digits_from(slice, point + 1) == slice.length;
 }
 
-/* Reads a number of digits alone, from 1 to `max`. Returns false if the slice is anything else; then *count is
- * undefined. */
+/* Reads decimal digits as a number from 1 to `max`, which is below 2^60. Returns false if the slice is anything else;
+ * then *count is unspecified. */
 static bool read_count(struct slice number, uint64_t max, uint64_t *count) {
     if (number.length == 0 || count_digits_from(number, 0) < number.length) return false;
     *count = 0;
@@ -95,8 +95,10 @@ static bool split_line(struct slice line, struct slice *term, struct slice *numb
     return term->length > 0;
 }
 
-/* Normalises a term as recipes of `version` do, and adds it to the table, unless normalisation leaves nothing of it.
- * `documents` is as in struct idxt_term. Leaves the term in list->segmenter.source. */
+/* Normalises a term as recipes of `version` do, and adds it to the table with `documents`, as in struct idxt_term; not
+ * if normalisation leaves nothing of it. Sets table->has_unspaced if the term has characters of scripts without spaces.
+ * Leaves the term, in UTF-16, in list->segmenter.source. Errors: IDX_BAD_CONTENT (too many terms), IDX_OUT_OF_MEMORY,
+ * and those of idxt_fail_icu. */
 static enum idx_status normalize_and_add_term(struct list *list, struct slice term, unsigned version,
                                               uint32_t documents) {
     struct idxt_segmenter *segmenter = &list->segmenter;
@@ -116,15 +118,16 @@ static enum idx_status normalize_and_add_term(struct list *list, struct slice te
     return ok ? IDX_OK : idxt_fail_memory(list->error);
 }
 
-/* Adds a term to the table as recipes of both versions normalise it, which is the same unless it has forms to unify.
- * `documents` is as in struct idxt_term. */
+/* Adds a term to the table as recipes of version 1 normalise it, and as those of version 2 do if that may differ.
+ * `documents` and errors are as for normalize_and_add_term. */
 static enum idx_status add_term_of_both_versions(struct list *list, struct slice term, uint32_t documents) {
     enum idx_status status = normalize_and_add_term(list, term, 1, documents);
     if (status != IDX_OK || !idxt_must_unify(list->segmenter.source, list->segmenter.source_length)) return status;
     return normalize_and_add_term(list, term, 2, documents);
 }
 
-/* Adds a term to the table with the number of documents that have it, which is the text `number`. */
+/* Adds a term to the table with the number of documents that have it: the decimal digits `number`, from 1 to
+ * table->documents. */
 static enum idx_status add_term_with_count(struct list *list, struct slice term, struct slice number) {
     uint64_t count;
     if (!read_count(number, list->table->documents, &count))
@@ -132,8 +135,8 @@ static enum idx_status add_term_with_count(struct list *list, struct slice term,
     return add_term_of_both_versions(list, term, (uint32_t)count);
 }
 
-/* Adds a term to the table with its idf, which is the text `number`. In a list without a header, numbers without a
- * point are refused, since they may be counts as well. */
+/* Adds a term to the table with its idf, the decimal digits `number`, such as 4.75. In a list without a header, numbers
+ * without a point are refused, since they may be counts as well. */
 static enum idx_status add_term_with_idf(struct list *list, struct slice term, struct slice number) {
     uint32_t idf;
     if (!list->has_header && memchr(number.bytes, '.', number.length) == NULL)
@@ -145,8 +148,9 @@ static enum idx_status add_term_with_idf(struct list *list, struct slice term, s
     return add_term_of_both_versions(list, term, idf + 1);
 }
 
-/* Reads the first line that is not empty, and sets table->kind. Sets *is_header to whether the line says what the
- * numbers are. If not, it is the first term, and the numbers are idf. Fails if it is neither. */
+/* Reads the first line that is not empty: a header, `#idf` or `#documents`, a tab and a number; or in a list of idf
+ * without a header, the first term, which the caller reads again. Sets table->kind, and for `#documents`
+ * table->documents. Sets *is_header to whether the line is a header. Errors: IDX_BAD_CONTENT, for any other line. */
 static enum idx_status read_header(struct list *list, struct slice line, bool *is_header) {
     static const char idf[] = "#idf", documents[] = "#documents";
     const size_t name_length = sizeof documents - 1;

@@ -16,19 +16,19 @@ struct job {
     uint64_t *feature_counts;     /* or NULL */
 };
 
-/* Makes the fingerprints of document `number`, and sets its items of all arrays of the job. If it has fewer
- * fingerprints than job->capacity, the others are 0. */
+/* Makes the fingerprints of document `number`, and stores them and their counts in the arrays of the job. If there are
+ * fewer than job->capacity, the other places are 0. Errors: those of idx_text_fingerprints. */
 static enum idx_status fingerprint_document(const struct job *job, struct idx_text *text, size_t number,
                                             struct idx_error *error) {
     const struct idx_text_document *document = &job->documents[number];
     uint64_t *fingerprints = job->fingerprints + number * job->capacity;
     struct idx_text_counts counts;
-    size_t made_count;
+    size_t fingerprint_count;
     memset(fingerprints, 0, job->capacity * sizeof *fingerprints);
     enum idx_status status = idx_text_fingerprints(text, document->fields, document->field_count, job->bits,
-                                                   fingerprints, job->capacity, &made_count, &counts, error);
+                                                   fingerprints, job->capacity, &fingerprint_count, &counts, error);
     if (status != IDX_OK) return status;
-    if (job->fingerprint_counts != NULL) job->fingerprint_counts[number] = made_count;
+    if (job->fingerprint_counts != NULL) job->fingerprint_counts[number] = fingerprint_count;
     if (job->feature_counts != NULL) job->feature_counts[number] = counts.features;
     return IDX_OK;
 }

@@ -13,9 +13,9 @@ struct piece {
 /* The length of an escape such as \u000a. */
 enum { UNICODE_ESCAPE = 6 };
 
-/* Returns the length of the JSON escape that a piece begins with: UNICODE_ESCAPE for \u and four bytes, or else 2, or 1
- * if the text ends after the backslash. Sets *character to the character that the escape means if that is white space,
- * a line end or `>`, or else to some other character. */
+/* Returns the length in bytes of the JSON escape that a piece begins with: UNICODE_ESCAPE for \u and four bytes, or
+ * else 2, or 1 if the text ends after the backslash. If the escape means white space, a line end or `>`, sets
+ * *character to that; otherwise to some other character. */
 static size_t read_escape(struct piece escape, uint32_t *character) {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t", digits[] = "0123456789abcdef";
     const char *letter = escape.length > 1 ? memchr(letters, escape.bytes[1], sizeof letters - 1) : NULL;
@@ -31,8 +31,8 @@ static size_t read_escape(struct piece escape, uint32_t *character) {
     return UNICODE_ESCAPE;
 }
 
-/* Returns the length in bytes of the line that `rest` begins with, with its line end, an escape for it. `rest` is
- * escaped as strings in JSON are. */
+/* Returns the length in bytes of the line that `rest`, part of a JSON string, begins with. It includes the line end, an
+ * escape such as \n or \u000a. */
 static size_t find_escaped_line_length(struct piece rest) {
     size_t position = 0;
     const char *backslash;
@@ -45,7 +45,8 @@ static size_t find_escaped_line_length(struct piece rest) {
     return rest.length;
 }
 
-/* Returns the line that a text, which is not empty, begins with, with its line end, if it has one. */
+/* Returns the first line of a text, which is not empty, with its line end, if it has one. `escaped` says whether the
+ * text is part of a JSON string. */
 static struct piece find_line(struct piece text, bool escaped) {
     const char *newline = escaped ? NULL : memchr(text.bytes, '\n', text.length);
     if (escaped) text.length = find_escaped_line_length(text);
@@ -79,8 +80,8 @@ static size_t read_character(struct piece rest, uint32_t *character) {
     return 3;
 }
 
-/* Returns how many bytes at the beginning of a line are white space, its end included, and marks of quotation, `>`: all
- * if the line is blank. */
+/* Returns how many bytes at the beginning of a line are white space or marks of quotation, `>`. The line end is white
+ * space as well, so for a blank line these are all its bytes. `escaped` is as for find_line. */
 static size_t find_marks_length(struct piece line, bool escaped) {
     size_t marks_length = 0, char_length;
     for (; marks_length < line.length; marks_length += char_length) {
@@ -92,8 +93,8 @@ static size_t find_marks_length(struct piece line, bool escaped) {
     return marks_length;
 }
 
-/* Returns the length in bytes of the paragraph that a text begins with: its blank lines, the lines with text after
- * them, and the blank lines after those. */
+/* Returns the length in bytes of the first paragraph of a text: blank lines before it, its lines, and the blank lines
+ * after them. `escaped` is as for find_line. */
 static size_t find_paragraph_length(const char *text, size_t length, bool escaped) {
     bool has_text = false, has_ended = false;
     size_t end = 0;

@@ -90,7 +90,7 @@ static bool remove_prefix(struct piece *piece, const char *prefix) {
 static bool has_prefix(struct piece piece, const char *prefix) { return remove_prefix(&piece, prefix); }
 
 /* Removes from *rest the bytes up to the first `separator`, and the separator, or all bytes if there is none. Returns
- * the removed bytes without the separator, which is right after them. */
+ * the removed bytes without the separator: for "a;b" returns "a", and leaves "b". */
 static struct piece remove_front(struct piece *rest, char separator) {
     const char *found = memchr(rest->bytes, separator, rest->length);
     struct piece front = {.bytes = rest->bytes, .length = found == NULL ? rest->length : (size_t)(found - rest->bytes)};
@@ -201,8 +201,8 @@ static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) 
                : "a shingle has 1 to 16 words or characters, as in words=5 and chars=9";
 }
 
-/* Reads a part that has only one or two possible values, such as ties=1, and sets *part to its bit. The caller has set
- * *part to 0. Returns false, and leaves *part, for any other piece. */
+/* Reads a part with one or two possible values, such as ties=1, and sets *part to its bit. Returns false for any other
+ * piece, and leaves *part, which the caller has set to 0. */
 static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     if (equals(piece, "order=weight") || equals(piece, "order=sorted")) {
         recipe->sorted = equals(piece, "order=sorted");
@@ -220,9 +220,9 @@ static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, uns
     return *part != 0;
 }
 
-/* Reads a part after the first, whatever the method is. Sets *part to its bit, or to 0 for nfkc-cf, man= and icu=,
- * which every recipe may have, any number of times. The version of ICU is checked, but not kept: it is for people to
- * see. */
+/* Reads a part after the first, whether or not the method can have it. Sets *part to its bit, or to 0 for nfkc-cf, man=
+ * and icu=, which every recipe may have, any number of times. The version of ICU is checked, but not kept: it is for
+ * people to see. */
 static const char *read_part_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const out_of_range = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
@@ -274,9 +274,9 @@ static const char *read_and_check_part(struct piece piece, struct idxt_recipe *r
     return NULL;
 }
 
-/* Sets the version of a recipe whose parts were all read, if it names none, and checks that the version suits the
- * others. */
-static const char *complete_recipe(struct idxt_recipe *recipe) {
+/* Sets the version of a recipe whose parts were all read, unless the recipe names one, and checks that the other parts
+ * allow the version. */
+static const char *set_and_check_version(struct idxt_recipe *recipe) {
     bool has_words = can_cut_words(recipe->method);
     if (recipe->version == 0) recipe->version = has_words ? 2 : 1;
     if (recipe->version == 2 && !has_words) return "version 2 is one of words, segments, terms and idf alone";
@@ -297,7 +297,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
     if (recipe->method == IDXT_MINHASH) recipe->width = DEFAULT_WIDTH;
     while (fault == NULL && rest.length > 0) fault = read_and_check_part(remove_front(&rest, ';'), recipe, &seen_parts);
-    return fault == NULL ? complete_recipe(recipe) : fault;
+    return fault == NULL ? set_and_check_version(recipe) : fault;
 }
 
 /* Appends formatted text to the string of a recipe, which has IDX_MAX_RECIPE_BYTES + 1 bytes. The longest recipe fits.

@@ -41,17 +41,17 @@ struct idxt_recipe {
     bool ties;               /* whether a bit of a SimHash is 1 if the weights for 0 and 1 are equal */
 };
 
-/* Parses the string of a recipe. Returns NULL if it is valid, or else the end of a sentence about what is wrong, which
- * begins with the recipe, as static text; then *recipe is undefined. */
+/* Parses the string of a recipe. Returns NULL if it is valid. Otherwise returns static text that says what is wrong and
+ * completes the sentence "recipe 'STRING': ...", such as "it is too long"; then *recipe is unspecified. */
 const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string);
 
 /* Returns whether a recipe makes weighted features of a text, which can be listed, and counted in a table. */
 bool idxt_recipe_has_features(const struct idxt_recipe *recipe);
 
-/* Returns the most fingerprints that a recipe makes of a document. */
+/* Returns the most fingerprints that a recipe makes of a document: 1 to IDX_TEXT_MAX_FINGERPRINTS. */
 size_t idxt_recipe_max_fingerprints(const struct idxt_recipe *recipe);
 
-/* Writes a recipe in its canonical form to `string`, with a NUL byte. It always fits. */
+/* Writes a recipe in its canonical form, without icu=, to `string`, with a NUL byte. It always fits. */
 void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);
 
 /* Returns whether the weights of a recipe come from a table of document frequencies. */
@@ -63,8 +63,8 @@ bool idxt_recipe_asks_dictionaries(const struct idxt_recipe *recipe);
 /* Returns whether the features of a recipe are single words, so that a list of words can weigh them. */
 bool idxt_recipe_has_single_words(const struct idxt_recipe *recipe);
 
-/* Returns the part of a recipe that says which features there are, with the weight tf. A table of document frequencies
- * is made for such a part. */
+/* Returns the recipe of the features alone, with the weight tf: words:2;w=tf for words:2;w=logtf;top=9. Methods other
+ * than words and chars have those of words:1. A table of document frequencies is made for such a recipe. */
 struct idxt_recipe idxt_recipe_of_features(const struct idxt_recipe *recipe);
 
 #endif

@@ -80,8 +80,8 @@ size_t idxt_make_set(uint64_t *hashes, size_t count) {
 
 /* ---- Comparing ---- */
 
-/* Returns how many hashes two sets share. Both ascend. The loop has no branch that depends on the hashes, since the
- * processor could not predict it: adding a comparison adds 0 or 1. */
+/* Returns how many hashes two sets share; each ascends, without repetitions. The loop has no branch that depends on the
+ * hashes, since the processor could not predict it: adding a comparison adds 0 or 1. */
 static size_t count_shared_hashes(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
@@ -95,16 +95,17 @@ static size_t count_shared_hashes(const uint64_t *a, size_t a_count, const uint6
 
 /* ---- Hashes ---- */
 
-/* Returns a mixed value, one for each value: each bit of it depends on all bits of `value`. These are the last steps of
- * SplitMix64. */
+/* Returns `value` with its bits mixed, so that each bit of the result depends on all of them. Different values give
+ * different results. These are the last steps of SplitMix64. */
 static inline uint64_t mix_bits(uint64_t value) {
     value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
     return value ^ value >> 31;
 }
 
-/* Returns the hash of a word with one more letter, from that of the word so far, 0 for none; both are before mix_bits()
- * is applied. Does as FNV-1, but never returns 0, which means that no word has begun. */
+/* Returns the hash of a word with one more letter. `word_hash` is that of the word so far, 0 for no letters. Both
+ * hashes are unmixed: the caller applies mix_bits() once the word ends. This is FNV-1, but it never returns 0, which
+ * means that no word has begun. */
 static inline uint64_t hash_letter(uint64_t word_hash, uint64_t letter) {
     word_hash = (word_hash + 1) * UINT64_C(0x100000001b3) ^ letter;
     return word_hash == 0 ? 1 : word_hash;
@@ -127,9 +128,9 @@ static void end_and_visit_word(struct word_reader *reader) {
     reader->word.hash = 0;
 }
 
-/* Reads the next folded character, of a run: adds it to the word that is being read, ends that word before it, or makes
- * it a word by itself, as `letter` says. A word reaches from the beginning of its first run to the end of its last one.
- */
+/* Reads the next folded character, which is of this run. As `letter` says, it ends the word that is being read, is
+ * added to it, or is a word by itself. Visits words that end, and sets reader->stopped. A word reaches from the
+ * beginning of its first run to the end of its last one. */
 static void read_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
                         UChar32 folded) {
     if (letter != IDXT_LETTER_PART) end_and_visit_word(reader);
@@ -165,7 +166,7 @@ enum { RING = 16 };
 _Static_assert(RING >= IDX_TEXT_MAX_SHINGLE_WIDTH && (RING & (RING - 1)) == 0, "the ring holds a shingle");
 
 /* The shingles of a text that is being read. Their items are words or characters. */
-struct shingling {
+struct shingle_builder {
     uint64_t *hashes;
     size_t capacity;
     size_t shingle_count; /* of all shingles, also those for which the array has no place */
@@ -176,39 +177,39 @@ struct shingling {
     bool space_pending;   /* with characters: whether white space came since the last one */
 };
 
-/* Appends the hash of the shingle of the last `width` items, at most RING, if the array has a place for it, and counts
- * the shingle in any case. The items' own hashes are mixed already, so mixing their combination once suffices. */
-static inline void add_shingle(struct shingling *shingling, uint64_t width) {
+/* Appends the hash of the shingle of the last `width` items, 1 to RING, if the array has a place for it, and counts the
+ * shingle in any case. The items' own hashes are mixed already, so mixing their combination once suffices. */
+static inline void add_shingle(struct shingle_builder *builder, uint64_t width) {
     uint64_t hash = width;
-    for (uint64_t i = shingling->item_count - width; i < shingling->item_count; i++)
-        hash = hash * UINT64_C(0x9e3779b97f4a7c15) + shingling->items[i % RING];
-    if (shingling->shingle_count < shingling->capacity) shingling->hashes[shingling->shingle_count] = mix_bits(hash);
-    shingling->shingle_count++;
+    for (uint64_t i = builder->item_count - width; i < builder->item_count; i++)
+        hash = hash * UINT64_C(0x9e3779b97f4a7c15) + builder->items[i % RING];
+    if (builder->shingle_count < builder->capacity) builder->hashes[builder->shingle_count] = mix_bits(hash);
+    builder->shingle_count++;
 }
 
 /* Adds the hash of a word or character as an item, and the shingle that it ends, if there are `width` items. */
-static inline void add_item(struct shingling *shingling, uint64_t hash) {
-    shingling->items[shingling->item_count++ % RING] = hash;
-    if (shingling->item_count >= shingling->width) add_shingle(shingling, shingling->width);
+static inline void add_item(struct shingle_builder *builder, uint64_t hash) {
+    builder->items[builder->item_count++ % RING] = hash;
+    if (builder->item_count >= builder->width) add_shingle(builder, builder->width);
 }
 
 /* Adds the word that is being read as an item, if one has begun. */
-static inline void end_word(struct shingling *shingling) {
-    if (shingling->word == 0) return;
-    add_item(shingling, mix_bits(shingling->word));
-    shingling->word = 0;
+static inline void end_word(struct shingle_builder *builder) {
+    if (builder->word == 0) return;
+    add_item(builder, mix_bits(builder->word));
+    builder->word = 0;
 }
 
-/* Adds the next character of a text, by its kind and its folded form, to a shingling: one of the two functions below.
- */
-typedef void (*character_adder)(struct shingling *shingling, enum idxt_letter letter, uint64_t folded);
+/* Adds the next character of a text, given by its kind and its folded form, to the shingles: one of the two functions
+ * below. */
+typedef void (*character_adder)(struct shingle_builder *builder, enum idxt_letter letter, uint64_t folded);
 
 /* This is the character_adder for shingles of words: an item is a word, added once the word ends. */
-__attribute__((always_inline)) static inline void add_letter_to_word(struct shingling *shingling,
+__attribute__((always_inline)) static inline void add_letter_to_word(struct shingle_builder *builder,
                                                                      enum idxt_letter letter, uint64_t folded) {
-    if (letter != IDXT_LETTER_PART) end_word(shingling);
-    if (letter != IDXT_LETTER_NONE) shingling->word = hash_letter(shingling->word, folded);
-    if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
+    if (letter != IDXT_LETTER_PART) end_word(builder);
+    if (letter != IDXT_LETTER_NONE) builder->word = hash_letter(builder->word, folded);
+    if (letter == IDXT_LETTER_WHOLE) end_word(builder);
 }
 
 /* Returns whether a character has the property White_Space of Unicode; ICU is not asked about ASCII. */
@@ -218,23 +219,23 @@ static inline bool is_space(UChar32 c) {
 
 /* This is the character_adder for shingles of characters: an item is a character, and all white space between two
  * others is one item, a space. */
-__attribute__((always_inline)) static inline void add_character_item(struct shingling *shingling,
+__attribute__((always_inline)) static inline void add_character_item(struct shingle_builder *builder,
                                                                      enum idxt_letter letter, uint64_t folded) {
     if (letter == IDXT_LETTER_NONE && is_space((UChar32)folded)) {
-        shingling->space_pending = shingling->item_count > 0;
+        builder->space_pending = builder->item_count > 0;
         return;
     }
-    if (shingling->space_pending) add_item(shingling, mix_bits(' '));
-    shingling->space_pending = false;
-    add_item(shingling, mix_bits(folded));
+    if (builder->space_pending) add_item(builder, mix_bits(' '));
+    builder->space_pending = false;
+    add_item(builder, mix_bits(folded));
 }
 
 /* Calls `add` for `length` ASCII characters, which fold each by itself. */
 __attribute__((always_inline)) static inline void
-add_ascii_characters(struct shingling *shingling, const uint8_t *bytes, size_t length, character_adder add) {
+add_ascii_characters(struct shingle_builder *builder, const uint8_t *bytes, size_t length, character_adder add) {
     for (size_t i = 0; i < length; i++) {
         unsigned lower = idxt_fold_ascii_letter(bytes[i]);
-        add(shingling, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower == 0 ? bytes[i] : lower);
+        add(builder, lower == 0 ? IDXT_LETTER_NONE : IDXT_LETTER_PART, lower == 0 ? bytes[i] : lower);
     }
 }
 
@@ -242,24 +243,23 @@ add_ascii_characters(struct shingling *shingling, const uint8_t *bytes, size_t l
  * `width` is one shingle. Errors are those of ICU. This function and `add` are inlined, so that no character costs a
  * call by pointer. */
 __attribute__((always_inline)) static inline UErrorCode
-add_shingles_of_text(struct shingling *shingling, const uint8_t *bytes, size_t length, character_adder add) {
+add_shingles_of_text(struct shingle_builder *builder, const uint8_t *bytes, size_t length, character_adder add) {
     struct idxt_run run;
     idxt_run_init(&run);
     for (size_t at = 0; at < length; at = run.end) {
         size_t ascii_end = idxt_find_ascii_end(bytes, length, at);
-        add_ascii_characters(shingling, bytes + at, ascii_end - at, add);
+        add_ascii_characters(builder, bytes + at, ascii_end - at, add);
         if (ascii_end == length) break;
         if (!idxt_run_read(&run, bytes, length, ascii_end)) return run.code;
         enum idxt_letter letter;
-        for (UChar32 folded; idxt_run_next_folded(&run, &letter, &folded);) add(shingling, letter, (uint64_t)folded);
+        for (UChar32 folded; idxt_run_next_folded(&run, &letter, &folded);) add(builder, letter, (uint64_t)folded);
     }
-    if (add == add_letter_to_word) end_word(shingling);
-    if (shingling->item_count > 0 && shingling->item_count < shingling->width)
-        add_shingle(shingling, shingling->item_count);
+    if (add == add_letter_to_word) end_word(builder);
+    if (builder->item_count > 0 && builder->item_count < builder->width) add_shingle(builder, builder->item_count);
     return U_ZERO_ERROR;
 }
 
-/* Checks that each option has a possible value. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks the size, width and unit of the options. Errors: IDX_INVALID_ARGUMENT. */
 static enum idx_status check_shingle_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
     if (options->size != sizeof *options)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of shingles is not %zu",
@@ -281,12 +281,12 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "shingles need a text, and an array to put them into");
     enum idx_status status = check_shingle_options(options, error);
     if (status != IDX_OK) return status;
-    struct shingling shingling = {.hashes = hashes, .capacity = capacity, .width = options->width};
+    struct shingle_builder builder = {.hashes = hashes, .capacity = capacity, .width = options->width};
     UErrorCode code = options->unit == IDX_TEXT_WORDS
-                          ? add_shingles_of_text(&shingling, utf8, length, add_letter_to_word)
-                          : add_shingles_of_text(&shingling, utf8, length, add_character_item);
+                          ? add_shingles_of_text(&builder, utf8, length, add_letter_to_word)
+                          : add_shingles_of_text(&builder, utf8, length, add_character_item);
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
-    *count = shingling.shingle_count;
+    *count = builder.shingle_count;
     if (*count > capacity)
         return idxt_fail(error, IDX_INVALID_ARGUMENT,
                          "the text has %zu shingles, and the array has room for %zu: give it room for all", *count,

@@ -135,10 +135,11 @@ static size_t find_last_boundary(const struct idxt_segmenter *segmenter, const U
     return begin;
 }
 
-/* Returns how many units of a text are normalised next, as a chunk. A chunk ends before a character that combines with
- * nothing before it. A run without such a character is cut before the first character that begins IDXT_MAX_RUN_UNITS
- * units or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People
- * write no such runs, so each step looks IDXT_MAX_RUN_UNITS units ahead, and from there back. */
+/* Returns how many units of a text are normalised next, as one chunk. A chunk ends where a run does, and has
+ * CHUNK_UNITS or more unless it is the last one, or ends where a long run is cut. A run is cut before the first
+ * character that begins IDXT_MAX_RUN_UNITS units or more after the run's beginning, because ICU takes time quadratic in
+ * runs: 27 s for 400 KB of accents. People write no such runs, so each step looks IDXT_MAX_RUN_UNITS units ahead, and
+ * from there back. */
 static size_t find_chunk_length(const struct idxt_segmenter *segmenter, const UChar *units, size_t length) {
     size_t run_begin = 0;
     while (length - run_begin > IDXT_MAX_RUN_UNITS) {
@@ -156,7 +157,8 @@ static size_t find_chunk_length(const struct idxt_segmenter *segmenter, const UC
 _Static_assert(CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1 <= IDXT_MAX_UNITS_TO_UNIFY, "a chunk is unified at once");
 
 /* Normalises a chunk of `count` units, at most CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1, into `folded`, which has room for
- * `capacity` units. Returns how many units it wrote. If ICU fails, sets *code, and the result is undefined. */
+ * `capacity` units. Returns how many units it wrote. If ICU fails, sets *code to a failure, and the result is
+ * unspecified. */
 static size_t fold_chunk(const struct idxt_segmenter *segmenter, const UChar *units, size_t count, UChar *folded,
                          size_t capacity, UErrorCode *code) {
     UChar unified[(CHUNK_UNITS + IDXT_MAX_RUN_UNITS + 1) * IDXT_UNIFIED_PER_UNIT];
@@ -191,7 +193,7 @@ static UErrorCode append_normalized(struct idxt_segmenter *segmenter) {
  * `:` does. As spaces they separate words in every release, as the marks themselves do in 73 to 76. Otherwise 845 of
  * 1,400 documents of a Debian system (most files named copyright hold an e-mail address) would get other words from ICU
  * 72 than from 74. */
-static void separate_marks(UChar *units, size_t length) {
+static void replace_marks_by_spaces(UChar *units, size_t length) {
     for (size_t i = 0; i < length; i++) {
         if (units[i] == u':' || units[i] == u'@') units[i] = u' ';
     }
@@ -217,7 +219,7 @@ UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, cons
 
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, utf8, length);
-    if (U_SUCCESS(code)) separate_marks(segmenter->units, segmenter->unit_length);
+    if (U_SUCCESS(code)) replace_marks_by_spaces(segmenter->units, segmenter->unit_length);
     return code;
 }
 
@@ -242,7 +244,7 @@ static size_t find_first_bit(const uint64_t *map, size_t size, size_t from, size
     return 64 * word + (size_t)__builtin_ctzll(bits);
 }
 
-/* Returns the number of the last set bit of a map before bit `before`, or 0 if there is none. */
+/* Returns the number of the last set bit of a map before bit `before`, which is in the map, or 0 if there is none. */
 static size_t find_last_bit_before(const uint64_t *map, size_t before) {
     size_t word = before / 64;
     uint64_t bits = map[word] & ~(UINT64_MAX << before % 64);
@@ -260,15 +262,15 @@ static size_t find_last_bit_before(const uint64_t *map, size_t before) {
 static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t begin,
                          struct idxt_stretch *stretch) {
     const size_t map_size = segmenter->map_size;
-    const uint64_t *blanks = segmenter->maps + map_size, *foreigns = blanks + map_size;
-    size_t foreign = find_first_bit(foreigns, map_size, begin, length);
-    if (foreign == length) return false;
-    stretch->begin = find_last_bit_before(blanks, foreign);
+    const uint64_t *blanks = segmenter->maps + map_size, *non_ascii = blanks + map_size;
+    size_t next_non_ascii = find_first_bit(non_ascii, map_size, begin, length);
+    if (next_non_ascii == length) return false;
+    stretch->begin = find_last_bit_before(blanks, next_non_ascii);
     do {
-        stretch->end = find_first_bit(blanks, map_size, foreign, length);
-        foreign = find_first_bit(foreigns, map_size, stretch->end, length);
+        stretch->end = find_first_bit(blanks, map_size, next_non_ascii, length);
+        next_non_ascii = find_first_bit(non_ascii, map_size, stretch->end, length);
         /* The stretch goes on if the white space at its end is the last one before the next such byte. */
-    } while (foreign < length && find_last_bit_before(blanks, foreign) == stretch->end);
+    } while (next_non_ascii < length && find_last_bit_before(blanks, next_non_ascii) == stretch->end);
     return true;
 }
 
@@ -318,10 +320,14 @@ static bool differs_among_releases(UChar32 c) {
            c == 0x110cd;
 }
 
-/* Replaces some characters by spaces. In segmenter->units these are the characters that releases of ICU cut
- * differently, and those of scripts without spaces that are in no run, such as their punctuation. In segmenter->spaced,
- * a copy of the units, these are the characters of runs as well. If there are no such characters, makes no copy;
- * otherwise sets *text to it. Returns false if memory runs out. */
+/* Replaces characters by spaces, so that ICU cuts words at them:
+ *
+ * - in segmenter->units: characters that releases of ICU cut differently, and those of scripts without spaces that are
+ *   in no run, such as punctuation
+ * - in segmenter->spaced, a copy of the units: these, and the characters of runs
+ *
+ * If there are no such characters, makes no copy, and leaves *text; otherwise sets *text to the copy. Returns false if
+ * memory runs out. */
 static bool replace_runs_by_spaces(struct idxt_segmenter *segmenter, const UChar **text) {
     const size_t length = segmenter->unit_length;
     UChar *units = segmenter->units, *spaced = NULL;
@@ -353,14 +359,15 @@ size_t idxt_find_unspaced(const UChar *units, size_t length) {
     return length;
 }
 
-/* Returns whether a unit, by its index, is in a run: `spaced` differs from `units` only there. The index may be that of
- * the end. */
+/* Returns whether unit number `unit` is in a run: only there `spaced`, which must have been made, differs from `units`.
+ * The number may be unit_length. */
 static bool is_in_run(const struct idxt_segmenter *segmenter, size_t unit) {
     return unit < segmenter->unit_length && segmenter->units[unit] != segmenter->spaced[unit];
 }
 
-/* Sets segmenter->gram to the first gram of the next run from unit `begin` on: its first character if cut.with_singles,
- * or else its first pair. A run of one character has that alone. Without a run, sets it to none. */
+/* Sets segmenter->gram to the first gram of the next run at or after unit `begin`: its first character if
+ * cut.with_singles, or else its first pair. The only gram of a run of one character is that one. If there is no run,
+ * sets gram.begin to SIZE_MAX. */
 static void find_first_gram(struct idxt_segmenter *segmenter, size_t begin) {
     struct idxt_gram *gram = &segmenter->gram;
     gram->begin = SIZE_MAX;
@@ -372,8 +379,8 @@ static void find_first_gram(struct idxt_segmenter *segmenter, size_t begin) {
     if (!segmenter->cut.with_singles && is_in_run(segmenter, gram->end)) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
 }
 
-/* Sets segmenter->gram to the next one. For a run ABC with cut.with_singles the grams are A, AB, B, BC, C, and without
- * AB, BC. After the last one of a run comes the first one of the next run. */
+/* Sets segmenter->gram to the next gram. The grams of a run ABC are A, AB, B, BC, C if cut.with_singles, and else AB,
+ * BC. After the last one of a run comes the first one of the next run. */
 static void find_next_gram(struct idxt_segmenter *segmenter) {
     struct idxt_gram *gram = &segmenter->gram;
     const bool is_pair = gram->second < gram->end, becomes_single = is_pair && segmenter->cut.with_singles;
@@ -388,9 +395,10 @@ static void find_next_gram(struct idxt_segmenter *segmenter) {
     if (!becomes_single) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
 }
 
-/* Sets *text to what ICU is to cut, of unit_length units, and segmenter->gram to the first gram, or to none if there
- * are no runs, or ICU cuts them. U_UNSUPPORTED_ERROR: it would need a dictionary that it lacks. */
-static UErrorCode prepare_cutting(struct idxt_segmenter *segmenter, const UChar **text) {
+/* Sets *text to the unit_length units that ICU is to cut, and segmenter->gram to the first gram, or to none if there
+ * are no runs, or if ICU cuts them. Returns U_UNSUPPORTED_ERROR if ICU lacks the dictionary for that, and
+ * U_MEMORY_ALLOCATION_ERROR if memory runs out. */
+static UErrorCode prepare_text_for_icu(struct idxt_segmenter *segmenter, const UChar **text) {
     *text = segmenter->units;
     segmenter->gram.begin = SIZE_MAX;
     if (segmenter->cut.by_dictionary) {
@@ -425,9 +433,9 @@ UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char 
     segmenter->edges = segmenter->maps[0];
     UErrorCode code = normalize_stretches(segmenter, utf8, length);
     if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
-    separate_marks(segmenter->units, segmenter->unit_length);
+    replace_marks_by_spaces(segmenter->units, segmenter->unit_length);
     const UChar *text;
-    code = prepare_cutting(segmenter, &text);
+    code = prepare_text_for_icu(segmenter, &text);
     if (U_FAILURE(code)) return code;
     ubrk_setText(segmenter->iterator, text, (int32_t)segmenter->unit_length, &code);
     if (U_FAILURE(code)) return code;

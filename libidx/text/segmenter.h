@@ -27,10 +27,11 @@ struct idxt_collapsed {
 /* Returns whether a UTF-16 unit has the property White_Space of Unicode. */
 bool idxt_is_space(UChar unit);
 
-/* Makes a collapsed text empty, so that white space that is added next is its start, and dropped. */
+/* Makes a collapsed text empty. White space that is added next is at its start, and so dropped. */
 void idxt_collapsed_begin(struct idxt_collapsed *collapsed);
 
-/* Appends the text's next part. Returns false if memory runs out. */
+/* Appends the next `length` UTF-16 units of the text, and collapses their white space, also where it goes on from the
+ * part before. Returns false if memory runs out. */
 bool idxt_collapsed_add(struct idxt_collapsed *collapsed, const UChar *units, size_t length);
 
 /* Frees the buffer, and leaves the collapsed text as {0}. */
@@ -65,7 +66,7 @@ struct idxt_segmenter {
 
     char *folded; /* the text, lower-cased as ASCII */
     size_t folded_capacity;
-    uint64_t *maps; /* maps of the text: edges, blanks, foreigns (see idxt_ascii_map), map_size numbers each */
+    uint64_t *maps; /* maps of the text: edges, blanks, non_ascii (see idxt_ascii_map), map_size numbers each */
     size_t map_capacity;
     size_t map_size;
     uint64_t edges; /* the edges of block `block` of the map that have not been read yet */
@@ -109,19 +110,18 @@ UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 /* Sets segmenter->source to a text of at most INT32_MAX bytes in UTF-16; ill-formed sequences become U+FFFD. */
 UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Converts a text as idxt_segmenter_convert does, and sets segmenter->units to it, normalised, with spaces in place of
- * `:` and `@`, as in all texts that are cut into words. */
+/* Converts a text as idxt_segmenter_convert does, and sets segmenter->units to it, normalised by NFKC_Casefold (with
+ * cut.unifies_forms, as forms.h says), with spaces in place of `:` and `@`, as in all texts that are cut into words. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Does what idxt_segmenter_normalize does, but `:` and `@` stay: for words that something else than the segmenter cut.
- */
+/* Does what idxt_segmenter_normalize does, but `:` and `@` stay. This is for words that another program cut. */
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Gives the segmenter a text of at most INT32_MAX bytes, in place of the one before. The text must stay valid while
  * idxt_segmenter_next returns its words. U_UNSUPPORTED_ERROR: it needs a dictionary that ICU lacks. */
 UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Sets *word to the next word. Returns false after the last one. */
+/* Sets *word to the next word of the text of idxt_segmenter_set_text. Returns false after the last one. */
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word);
 
 /* The most UTF-8 bytes that a UTF-16 unit becomes. */

@@ -137,9 +137,8 @@ static bool make_room_for_term(struct idx_text_table *table) {
     return table->term_count * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* Returns the slot of a term, by its hash, after adding the term if the table lacks it: then its `documents` are 0, and
- * the caller must set them. Sets table->hashed to false, since the caller changes the table. Returns NULL if memory
- * runs out. */
+/* Returns the slot of a term, by its hash. If the table lacks the term, adds it first, with 0 `documents`, which the
+ * caller must set. Sets table->hashed to false, since the caller changes the table. Returns NULL if memory runs out. */
 static struct idxt_term *find_or_add_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
@@ -178,7 +177,7 @@ static int compare_hashes_of_terms(const void *a, const void *b) {
     return (hash_a > hash_b) - (hash_a < hash_b);
 }
 
-struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
+struct idxt_term *idxt_table_sort_terms(const struct idx_text_table *table) {
     struct idxt_term *sorted = malloc((table->term_count + 1) * sizeof *sorted);
     if (sorted == NULL) return NULL;
     size_t sorted_count = 0;
@@ -226,7 +225,7 @@ unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *len
     size_t name_length = strlen(table->features);
     size_t summed_length = HEADER_BYTES + name_length + table->term_count * TERM_BYTES;
     unsigned char *bytes = malloc(summed_length + SUM_BYTES);
-    struct idxt_term *terms = idxt_table_sorted(table);
+    struct idxt_term *terms = idxt_table_sort_terms(table);
     if (bytes == NULL || terms == NULL) {
         free(bytes);
         free(terms);
@@ -271,7 +270,8 @@ static const char *check_version_and_sizes(const unsigned char *bytes, size_t le
     return NULL;
 }
 
-/* Returns whether a name is what a table can be made for: the canonical form of an idxt_recipe_of_features. */
+/* Returns whether a table can be made for the features with this name: a string that idxt_recipe_print makes of an
+ * idxt_recipe_of_features. */
 static bool is_name_of_features(const char *name) {
     struct idxt_recipe recipe;
     char canonical[IDX_MAX_RECIPE_BYTES + 1];
@@ -281,8 +281,8 @@ static bool is_name_of_features(const char *name) {
     return strcmp(canonical, name) == 0;
 }
 
-/* Checks the hash of all bytes, and reads all but the terms into the table. Returns NULL, or the end of a sentence
- * about what is wrong. */
+/* Checks the sizes and the hash of the bytes of a table's file, and reads all but the terms into the table. Returns
+ * NULL, or the end of a sentence about what is wrong. */
 static const char *check_hash_and_read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
     const char *fault = check_version_and_sizes(bytes, length);
     if (fault != NULL) return fault;

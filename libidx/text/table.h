@@ -50,17 +50,20 @@ struct idx_text_table {
 /* Returns an empty table, which idx_text_table_close frees, or NULL if memory runs out. */
 struct idx_text_table *idxt_table_new(void);
 
-/* Adds `documents` to the number of documents of a term, which is added if the table lacks it; then drops rare terms if
- * there are too many. The sum must stay below 2^32. Returns false if memory runs out. */
+/* Adds `documents` to the number of documents of a term, by the XXH3 hash of its bytes. Adds the term if the table
+ * lacks it, after dropping rare terms if there are max_terms already. The sum must stay below 2^32. Returns false if
+ * memory runs out. */
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
-/* Sets `documents` (struct idxt_term) of a term, which is added if the table lacks it. If the table has the term, the
- * value of the more frequent one counts: the larger number of documents, or the smaller idf. The caller has checked
- * that term_count is below max_terms, so that no terms are dropped. Returns false if memory runs out. */
+/* Sets `documents` (struct idxt_term) of a term, by the XXH3 hash of its bytes. Adds the term if the table lacks it. If
+ * the table has the term, the value of the more frequent one counts: the larger number of documents, or the smaller
+ * idf. The caller has checked that term_count is below max_terms, so that no terms are dropped. Returns false if memory
+ * runs out. */
 bool idxt_table_set(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
-/* Returns the idf of a term in units of 1/65536: log2((documents of the corpus + 1) / (documents of the term + 1)),
- * which is 0 for a term of all documents; or with IDXT_IDF_LIST what the list says. The table may lack the term. */
+/* Returns the idf of a term in units of 1/65536. With IDXT_IDF_LIST it is what the list says, or unknown_idf if the
+ * list lacks the term. Otherwise it is log2((documents of the corpus + 1) / (documents of the term + 1)): 0 for a term
+ * of all documents, and the greatest for one that the table lacks. */
 int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
 
 /* Sorts the `documents` of all terms in ascending order, and sets *documents to the one at index floor(term_count /
@@ -68,8 +71,9 @@ int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
  * memory runs out. */
 bool idxt_table_get_quantile(const struct idx_text_table *table, size_t divisor, uint32_t *documents);
 
-/* Returns all terms, in ascending order of hash, for the caller to free, or NULL if memory runs out. */
-struct idxt_term *idxt_table_sorted(const struct idx_text_table *table);
+/* Returns an array of the term_count terms, in ascending order of hash, for the caller to free, or NULL if memory runs
+ * out. */
+struct idxt_term *idxt_table_sort_terms(const struct idx_text_table *table);
 
 /* Returns the bytes of a table's file, with its hash at the end, for the caller to free, and sets *length to how many
  * there are. Returns NULL if memory runs out. */
@@ -84,8 +88,8 @@ bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
 enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned char *bytes, size_t length,
                                   const char **fault);
 
-/* Sets *hash to the hash with which a table's file ends, and by which recipes name it. Unless table->hashed, encodes
- * the whole table for that. Returns false if memory runs out. */
+/* Sets *hash to the hash with which a table's file ends, and by which recipes name the table: table->hash, or unless
+ * table->hashed, by encoding the whole table. Returns false if memory runs out. */
 bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
 
 #endif

@@ -17,8 +17,8 @@ static enum idx_status fail_table_memory(struct idx_error *error) {
     return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for a table of document frequencies");
 }
 
-/* Writes to `recipe` what a table for the fingerprinter `text` is made for: idxt_recipe_of_features of its recipe, as a
- * string. */
+/* Writes the recipe of the features of a fingerprinter (idxt_recipe_of_features) to `recipe`, as a string: the name of
+ * the features that its table counts. */
 static void write_features_recipe(const struct idx_text *text, char recipe[IDX_MAX_RECIPE_BYTES + 1]) {
     struct idxt_recipe features = idxt_recipe_of_features(&text->features.recipe);
     idxt_recipe_print(&features, recipe);
@@ -52,7 +52,7 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
     if (table->documents >= UINT32_MAX)
         return idxt_fail(error, IDX_LIMIT, "a table can count fewer than 2^32 documents only");
     enum idx_status status = idxt_check_fields(fields, field_count, error);
-    if (status == IDX_OK) status = idxt_count_document(text, fields, field_count, error);
+    if (status == IDX_OK) status = idxt_find_document_features(text, fields, field_count, error);
     if (status != IDX_OK) return status;
     const struct idxt_words *words = &text->features.words;
     table->documents++;
@@ -153,7 +153,8 @@ static bool give_final_name(struct publication *publication) {
 }
 
 /* Makes a file of these bytes appear at `path` as a whole, and waits until it is on disk. If that fails, returns false
- * and sets errno, and a former file stays as it was. */
+ * and sets errno; a former file stays as it was, unless only the last step, waiting for the new name to be on disk,
+ * failed. */
 static bool publish_bytes(const char *path, const unsigned char *bytes, size_t length) {
     struct publication publication;
     bool ok = open_publication(&publication, path) && write_all_bytes(publication.file, bytes, length) &&
@@ -181,9 +182,10 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
 #define MAX_BYTES ((size_t)1 << 28)
 enum { READ_BYTES = 1 << 16 };
 
-/* Returns all bytes of a file, for the caller to free, and sets *length to how many there are. It stops once it has
- * more than MAX_BYTES. On failure returns NULL and sets errno. */
-static unsigned char *read_bytes(int file, size_t *length) {
+/* Reads a file descriptor to its end. Returns the bytes, for the caller to free, and sets *length to how many there
+ * are. Stops once it has more than MAX_BYTES, so that the caller sees from *length that the file is too long. On
+ * failure returns NULL and sets errno. */
+static unsigned char *read_whole_file(int file, size_t *length) {
     unsigned char *bytes = NULL;
     size_t capacity = 0;
     for (*length = 0; *length <= MAX_BYTES;) {
@@ -205,8 +207,8 @@ static unsigned char *read_bytes(int file, size_t *length) {
 }
 
 /* Makes a table from the bytes of its file, or of a list that another program made, and sets *table to it; the caller
- * closes it. `path` is for messages. More than MAX_BYTES are IDX_BAD_CONTENT. Other errors: those of idxt_table_decode
- * and idxt_list_read, after which *table is unchanged. */
+ * closes it. `path` is for messages. Errors: IDX_BAD_CONTENT (also for more than MAX_BYTES), IDX_OUT_OF_MEMORY, and the
+ * others of idxt_list_read; *table is unchanged then. */
 static enum idx_status decode_table_or_list(struct idx_text_table **table, const unsigned char *bytes, size_t length,
                                             const char *path, struct idx_error *error) {
     struct idx_text_table *decoded = idxt_table_new();
@@ -234,7 +236,7 @@ enum idx_status idx_text_table_read(struct idx_text_table **table, const char *p
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return idxt_fail_system(error, path, "open the table", errno);
     size_t length;
-    unsigned char *bytes = read_bytes(file, &length);
+    unsigned char *bytes = read_whole_file(file, &length);
     int saved_errno = errno;
     close(file);
     if (bytes == NULL) return idxt_fail_system(error, path, "read the table", saved_errno);

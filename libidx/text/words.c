@@ -84,13 +84,14 @@ static inline bool are_bytes_equal(const char *a, const char *b, size_t length) 
     return load_8(a + length - 8) == load_8(b + length - 8);
 }
 
-/* Returns the key of a word, by its bytes, or of a feature that is known by its hash, by the bytes of that. */
+/* Returns the key of a word: the seeded hash of its `length` bytes. For a feature of which only the hash is known, the
+ * bytes are those of that hash. */
 static inline uint32_t compute_key(const struct idxt_words *words, const void *bytes, size_t length) {
     return (uint32_t)XXH3_64bits_withSeed(bytes, length, words->seed);
 }
 
-/* Returns the first slot, from `slot` on, that has a word with this key or is empty, which is where a new word with
- * this key belongs. Any number may be passed as `slot`, such as a key: its low bits count. */
+/* Returns the first slot, from `slot` on, that is empty or has a word with this key. A new word with this key belongs
+ * into the empty one. `slot` may be any number, such as a key: only its low bits count. */
 static inline size_t find_slot_of_key(const struct idxt_words *words, uint32_t key, size_t slot) {
     for (slot &= words->slot_mask;; slot = (slot + 1) & words->slot_mask) {
         if (words->slots[slot] == 0 || words->slots[slot] >> 32 == key) return slot;

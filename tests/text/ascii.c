@@ -283,11 +283,11 @@ static void test_classes(void **state) {
     assert_string_equal(folded, "az5_.',; \n\xC3\xA4@");
     assert_int_equal(block.letters, 0x003);
     assert_int_equal(block.digits, 0x004);
-    assert_int_equal(block.unders, 0x008);
+    assert_int_equal(block.underscores, 0x008);
     assert_int_equal(block.dots, 0x030);
     assert_int_equal(block.commas, 0x0C0);
     assert_int_equal(block.blanks, 0x300);
-    assert_int_equal(block.foreigns, 0xC00);
+    assert_int_equal(block.non_ascii, 0xC00);
 }
 
 static int open_both(void **state) {

@@ -237,7 +237,7 @@ static void test_dropping(void **state) {
         }
     }
     assert_true(table->dropped > 0 && table->dropped < TERMS * TERMS);
-    struct idxt_term *terms = idxt_table_sorted(table);
+    struct idxt_term *terms = idxt_table_sort_terms(table);
     for (size_t i = 0; i < table->term_count; i++) {
         assert_true(terms[i].documents <= terms[i].hash);
         assert_true(terms[i].documents + table->dropped >= terms[i].hash);

@@ -289,13 +289,13 @@ static void test_features(void **state) {
     struct idx_text *text = open_by("words:2;w=tf");
     uint64_t hashes[3];
     for (size_t i = 0; i < 3; i++) hashes[i] = fingerprint_string(text, shingles[i], NULL);
-    assert_int_equal(idxt_count_document(text, &body, 1, NULL), IDX_OK);
+    assert_int_equal(idxt_find_document_features(text, &body, 1, NULL), IDX_OK);
     assert_int_equal(text->features.words.count, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_true(text->features.words.words[i].hash == hashes[i]);
         assert_true(text->features.words.words[i].weight == (i == 0 ? 2 : 1) * IDX_WEIGHT_ONE);
     }
-    assert_int_equal(idxt_count_document(text, NULL, 0, NULL), IDX_OK);
+    assert_int_equal(idxt_find_document_features(text, NULL, 0, NULL), IDX_OK);
     assert_int_equal(text->features.words.count, 0);
     idx_text_close(text);
 
