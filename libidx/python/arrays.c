@@ -12,8 +12,8 @@ void array_release(struct array *array) {
     *array = (struct array){.items = NULL};
 }
 
-/* Calls a function of libidx._numbers with an object and `what`, which messages call it. Returns what it returns, for
- * the caller to release, or NULL with the exception set that it raised. */
+/* Calls a function of libidx._numbers as (object, what); `what` is for messages, as for parse_array. Returns its
+ * result, for the caller to release, or NULL with the exception set that it raised. */
 static PyObject *call_numbers(const char *function, PyObject *object, const char *what) {
     return call_python("libidx._numbers", function, "(Os)", object, what);
 }
@@ -98,15 +98,16 @@ static bool check_format(const char *what, const char *format) {
     return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", what, format);
 }
 
-/* Sets items and count of the array to those of all its chunks, one after the other: a copy, array->owned, unless there
- * is a single chunk, and its items are aligned. Returns false with MemoryError set if memory runs out. */
+/* Sets items and count of the array, which are 0, to the items of all its chunks, one after the other. Makes a copy,
+ * array->owned, unless there is a single chunk whose items are aligned. Returns false with MemoryError set if memory
+ * runs out. */
 static bool join_chunks(struct array *array) {
     const struct chunks *chunks = &array->chunks;
     for (size_t i = 0; i < chunks->count; i++) array->count += (size_t)chunks->arrays[i].length;
     if (array->count == 0) return true;
-    const uint64_t *first = (const uint64_t *)chunks->arrays->buffers[1] + chunks->arrays->offset;
-    if (chunks->count == 1 && (uintptr_t)first % sizeof *first == 0) {
-        array->items = first;
+    const uint64_t *chunk_items = (const uint64_t *)chunks->arrays->buffers[1] + chunks->arrays->offset;
+    if (chunks->count == 1 && (uintptr_t)chunk_items % sizeof *chunk_items == 0) {
+        array->items = chunk_items;
         return true;
     }
     uint64_t *copy = malloc(array->count * sizeof *copy);
@@ -140,7 +141,7 @@ static bool hold_buffer(PyObject *object, struct array *array) {
     return false;
 }
 
-/* Does what parse_array does for an array that is {0}. If it fails, the array may hold something, which the caller
+/* Reads an array as parse_array does; the array is {0}. If it fails, the array may hold something, which the caller
  * releases. */
 static bool fill_array(PyObject *object, const char *what, struct array *array) {
     bool found = false;

@@ -66,7 +66,7 @@ static bool import_array_pair(PyObject *pair, const char *what, format_check che
 }
 
 /* Raises ValueError with the reason that a stream states for its last error. Returns false. */
-static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
+static bool refuse_failed_stream(const char *what, struct ArrowArrayStream *stream) {
     const char *reason = stream->get_last_error(stream);
     return refuse(PyExc_ValueError, "%s: the Arrow stream failed: %s", what,
                   reason == NULL ? "no reason given" : reason);
@@ -77,7 +77,7 @@ static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
 static bool append_arrays_of_stream(struct ArrowArrayStream *stream, const char *what, struct chunks *chunks) {
     for (;;) {
         struct ArrowArray array = {.release = NULL};
-        if (stream->get_next(stream, &array) != 0) return fail_stream(what, stream);
+        if (stream->get_next(stream, &array) != 0) return refuse_failed_stream(what, stream);
         if (array.release == NULL) return true;
         bool ok = append_array(what, &array, chunks);
         if (array.release != NULL) array.release(&array); /* memory ran out, so it was not moved */
@@ -95,7 +95,7 @@ static bool import_stream(PyObject *capsule, const char *what, format_check chec
     if (stream->release == NULL) return refuse_used_stream(what);
     bool ok = stream->get_schema(stream, &schema) == 0
                   ? check_and_copy_format(what, &schema, check, chunks) && append_arrays_of_stream(stream, what, chunks)
-                  : fail_stream(what, stream);
+                  : refuse_failed_stream(what, stream);
     if (schema.release != NULL) schema.release(&schema);
     stream->release(stream);
     return ok;

@@ -177,9 +177,9 @@ static void free_stream(PyObject *capsule) {
     free(stream);
 }
 
-/* Adds a column to an export with less than MAX_ROW_COLUMNS: a tuple (name, format, items), or for texts (name, format,
- * offsets, bytes), whose format is U or Z. The export holds the buffers from then on. Returns false with an exception
- * set on failure. */
+/* Adds a column to an export of fewer than MAX_ROW_COLUMNS columns. `column` is a tuple (name, format, items), or for
+ * texts (name, format, offsets, bytes), where `format` is Arrow's letter: U or Z for texts. The export holds the
+ * buffers from then on. Returns false with an exception set on failure. */
 static bool add_column_source(struct export *export, PyObject *column) {
     struct column_source *source = &export->sources[export->source_count];
     const char *name, *format;
@@ -190,8 +190,8 @@ static bool add_column_source(struct export *export, PyObject *column) {
     return source->name != NULL || refuse_memory();
 }
 
-/* Takes (rows, columns), a tuple of up to MAX_ROW_COLUMNS tuples as add_column_source has them, each of `rows` items.
- * Returns a capsule, as __arrow_c_stream__ does. */
+/* Takes (rows, columns): the number of rows, and a tuple of up to MAX_ROW_COLUMNS tuples as add_column_source takes
+ * them, each of `rows` items. Returns a capsule with the stream, as __arrow_c_stream__ does. */
 PyObject *core_arrow_stream(PyObject *module, PyObject *arguments) {
     struct ArrowArrayStream *stream = malloc(sizeof *stream);
     struct export *export = calloc(1, sizeof *export);

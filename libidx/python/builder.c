@@ -8,7 +8,7 @@
 struct builder_object {
     struct handle handle; /* of a struct idx_builder */
     enum idx_id_type id_type;
-    uint64_t added_count; /* of documents; also the ID of the next one if integer IDs are not given */
+    uint64_t added_count; /* the ID of the next document if integer IDs are not given: how many came before */
 };
 
 PyObject *summary_new(const struct idx_build_summary *summary) {
@@ -25,8 +25,12 @@ PyObject *summary_new(const struct idx_build_summary *summary) {
 /* Closes a builder, as struct handle_kind has it, which discards an unpublished build. */
 static void close_builder(PyObject *self, void *builder) { idx_builder_close(builder); }
 
-/* Takes (path, bits, k, scheme, block_size, id_type, recipe, replace, max_bytes, by_id, sketch, threshold, call), and
- * begins to build an index. `sketch` is 0 for an index without sets of texts. */
+/* Takes (path, bits, k, scheme, block_size, id_type, recipe or None, replace, max_bytes, by_id, sketch, threshold,
+ * call), and begins to build an index. These are the members of struct idx_build_options, with these differences:
+ *
+ * - id_type: the number of an enum idx_id_type
+ * - max_bytes: max_bytes_per_fingerprint
+ * - call: threads, memory, temporary folder and progress (parse_call) */
 static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"builder", "has ended: make another one", close_builder};
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
@@ -59,8 +63,8 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
 
 /* ---- Adding ---- */
 
-/* Adds items up to the first one that fails. If the index has integer IDs and the items have none, their IDs are the
- * next numbers from object->added_count on. Called without the GIL. */
+/* Adds items, up to the first one that fails. If the index has integer IDs and the items have none, their IDs are the
+ * next numbers from object->added_count on. Called without the GIL. Errors: those of idx_builder_add. */
 static enum idx_status add_items(struct builder_object *object, const struct items *items) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < items->count && status == IDX_OK; i++) {
@@ -90,8 +94,9 @@ static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Adds texts, each an item with the ID and a set, up to the first one that fails. If integer IDs are not given, sets
- * the numbers of the items as add_items does. Called without the GIL. */
+/* Adds the texts of `sets`, up to the first one that fails; items[i] has the ID of text i. If integer IDs were not
+ * given, sets the numbers of the items to the next ones from object->added_count on. Called without the GIL. Errors:
+ * those of idx_builder_add_text. */
 static enum idx_status add_texts(struct builder_object *object, const struct sets *sets, struct idx_item *items) {
     enum idx_status status = IDX_OK;
     bool must_number = object->id_type == IDX_ID_U64 && sets->items.numbers.items == NULL;

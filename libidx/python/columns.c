@@ -89,8 +89,8 @@ static void free_column(PyObject *self) {
     object_free(self);
 }
 
-/* Returns the letter of a buffer's format for a kind. Where `long` has 64 bits, int64 and uint64 are the NumPy types of
- * `long`, l and L; those of q and Q are other types of the same size. */
+/* Returns the letter of a buffer's format for a kind: l and L for q and Q where `long` has 64 bits, or else the kind.
+ * NumPy's types int64 and uint64 are those of `long` there; q and Q would be other types of the same size. */
 static char get_format_letter(char kind) {
     if (sizeof(long) < 8 || (kind != 'q' && kind != 'Q')) return kind;
     return kind == 'q' ? 'l' : 'L';
@@ -113,8 +113,8 @@ static PyObject *make_column_object(struct column *column, bool readonly) {
     return (PyObject *)object;
 }
 
-/* Sets *object to the attribute `name` of a module, or to the module if `name` is NULL, unless *object is set already.
- * Returns false with an exception set if that fails. */
+/* Imports a module, and sets *object to its attribute `name`, or to the module if `name` is NULL. Does nothing if
+ * *object is not NULL. Returns false with an exception set if that fails. */
 static bool import_once(PyObject **object, const char *module, const char *name) {
     if (*object != NULL) return true;
     PyObject *imported = PyImport_ImportModule(module);
@@ -123,9 +123,9 @@ static bool import_once(PyObject **object, const char *module, const char *name)
     return *object != NULL;
 }
 
-/* Returns an object that owns a column's memory from then on: a NumPy array; or if `readonly`, a column object, so that
- * NumPy is imported only once somebody asks for an array. Returns None for a column without memory, and NULL with an
- * exception set on failure. */
+/* Returns an object that owns the memory of a column from then on: a NumPy array; or if `readonly`, a column object, so
+ * that NumPy is imported only once somebody asks for an array. Returns None for a column without memory, and NULL with
+ * an exception set on failure. */
 static PyObject *convert_column(struct column *column, bool readonly) {
     if (column->items == NULL) Py_RETURN_NONE;
     PyObject *object =

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Takes (fingerprints, shards), how many shards there are. Returns the number of each fingerprint's shard, int64[n], by
- * idx_shard, so that the driver and the workers of a job agree on it. */
+/* Takes (fingerprints, shards), where `shards` is how many shards there are. Returns the number of the shard of each
+ * fingerprint, int64[n], by idx_shard, so that the driver and the workers of a job agree on it. */
 static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     PyObject *fingerprints;
     struct natural shard_count = {"shards", UINT64_MAX, 0};
@@ -51,7 +51,7 @@ static PyObject *core_recipe_max_k(PyObject *module, PyObject *arguments) {
     return PyLong_FromUnsignedLong(properties.max_k);
 }
 
-/* Takes (recipe, recipe). Returns whether fingerprints that they make can be compared with each other. */
+/* Takes (recipe, recipe). Returns whether fingerprints of the one can be compared with those of the other, a bool. */
 static PyObject *core_recipes_match(PyObject *module, PyObject *arguments) {
     const char *a, *b;
     return PyArg_ParseTuple(arguments, "ss", &a, &b) ? PyBool_FromLong(idx_recipe_matches(a, b, NULL)) : NULL;
@@ -83,6 +83,8 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__core(void);
 
+/* Makes the module libidx._core. Python calls this when it imports the module. Returns NULL with an exception set on
+ * failure. */
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;

@@ -7,43 +7,43 @@
 
 /* ---- Parts ---- */
 
-struct part_gathering {
+struct part_collector {
     struct columns columns; /* one, of fingerprints */
     struct call call;
 };
 
-/* This is the idx_fingerprints_visitor of index_part: appends fingerprints to the column of a struct part_gathering,
+/* This is the idx_fingerprints_visitor of index_part: appends fingerprints to the column of a struct part_collector,
  * `context`. Called without the GIL. Returns false if memory runs out, or if a signal's handler raised. */
 static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
-    struct part_gathering *gathering = context;
-    uint64_t *new_items = columns_add(&gathering->columns, 0, count);
+    struct part_collector *collector = context;
+    uint64_t *new_items = columns_add(&collector->columns, 0, count);
     if (new_items == NULL) return false;
     memcpy(new_items, fingerprints, count * sizeof *fingerprints);
-    return call_check_signals(&gathering->call);
+    return call_check_signals(&collector->call);
 }
 
 /* Takes (part, parts): the number of a part of the index, from 0, and how many parts it is divided into. Returns the
  * fingerprints of this part, uint64[n]. */
 PyObject *index_part(PyObject *self, PyObject *arguments) {
-    struct part_gathering gathering;
-    struct call *call = &gathering.call;
+    struct part_collector collector;
+    struct call *call = &collector.call;
     long long part, part_count;
     if (!PyArg_ParseTuple(arguments, "LL", &part, &part_count) || !check_range("parts", part_count, 1, UINT32_MAX) ||
         !check_range("part", part, 0, part_count - 1))
         return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    bool ok = columns_make(&gathering.columns, "Q", 0) && call_begin_quiet(call) &&
+    bool ok = columns_make(&collector.columns, "Q", 0) && call_begin_quiet(call) &&
               call_end(call, idx_visit_part(view->index, (uint32_t)part, (uint32_t)part_count, append_fingerprints,
-                                            &gathering, &call->error));
+                                            &collector, &call->error));
     view_release(view);
-    return columns_end_first(&gathering.columns, ok);
+    return columns_end_first(&collector.columns, ok);
 }
 
 /* ---- Documents ---- */
 
-/* Makes Documents of the lists for `count` fingerprints. It owns the memory of the lists then, which are empty. Returns
- * NULL with an exception set, and frees the memory, on failure. */
+/* Makes Documents of the lists of `count` fingerprints, and moves the memory of the lists to it: they are empty then.
+ * Returns NULL with an exception set on failure, and has freed the memory. */
 static PyObject *move_lists_to_documents(struct idx_document_lists *lists, size_t count) {
     struct columns columns;
     size_t document_count = (size_t)lists->offsets[count];
@@ -57,8 +57,9 @@ static PyObject *move_lists_to_documents(struct idx_document_lists *lists, size_
     return columns_end_result(&columns, true, "Documents");
 }
 
-/* Returns a list of the IDs of one fingerprint's documents, the only one in the lists: each an int; or a str, or bytes,
- * as `errors` says (texts_to_list); or None if the index has no IDs. */
+/* Returns a list of the IDs of the documents of one fingerprint, the only one in the lists. An ID is an int; or a str
+ * or bytes, by `errors` as for texts_to_list; or None if the index has no IDs. Returns NULL with an exception set on
+ * failure. */
 static PyObject *make_id_list(const struct idx_document_lists *lists, const char *errors) {
     Py_ssize_t count = (Py_ssize_t)lists->offsets[1];
     if (lists->id_offsets != NULL) return texts_to_list(lists->id_offsets, count, lists->ids, errors);
@@ -70,8 +71,9 @@ static PyObject *make_id_list(const struct idx_document_lists *lists, const char
     return list;
 }
 
-/* Takes (fingerprints, limit, max_bytes, call[, errors]), where -1 is no limit. Returns Documents. With `errors`, which
- * is as for Index.documents, takes one fingerprint, and returns a list of the IDs of its documents. */
+/* Takes (fingerprints, limit, max_bytes, call[, errors]). `limit` is the most documents that are listed for each
+ * fingerprint, `max_bytes` the most memory of all lists; -1 is no limit. Returns Documents. With `errors`, as for
+ * texts_to_list, takes one fingerprint, and returns a list of the IDs of its documents. */
 PyObject *index_documents(PyObject *self, PyObject *arguments) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     struct idx_document_lists lists;
@@ -114,7 +116,8 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 /* The capacity of the first call of idx_find_id, which suffices for most IDs. */
 enum { FIRST_CAPACITY = 8 };
 
-/* Appends the fingerprints of the documents with an item's ID to the second column. Called without the GIL. */
+/* Appends the fingerprints of the documents that have the ID of an item to the second column. Called without the GIL.
+ * Errors: IDX_OUT_OF_MEMORY, and those of idx_find_id. */
 static enum idx_status find_and_append_id(struct view *view, const struct idx_item *item, struct columns *columns,
                                           struct call *call) {
     /* idx_find_id sets `count` to the number of all, so that the second call has the capacity for them. */
@@ -131,9 +134,9 @@ static enum idx_status find_and_append_id(struct view *view, const struct idx_it
     return IDX_OK;
 }
 
-/* Finds the fingerprints of `count` items' IDs. Sets the offsets of the first column, which has count + 1 items, and
- * appends the fingerprints to the second one. If a signal's handler raised, it ends early with IDX_OK, and call_end
- * fails. Called without the GIL. */
+/* Finds the fingerprints of the documents with the IDs of `count` items. Appends them to the second column, and sets
+ * the count + 1 offsets of the first one: item i has those from offsets[i] to before offsets[i + 1]. If a signal's
+ * handler raised, it ends early with IDX_OK, and call_end fails. Called without the GIL. */
 static enum idx_status find_and_append_ids(struct view *view, const struct idx_item *items, size_t count,
                                            struct columns *columns, struct call *call) {
     int64_t *offsets = columns->list[0].items;
@@ -159,7 +162,7 @@ PyObject *index_find(PyObject *self, PyObject *ids_arg) {
     if (parse_items_of_ids(ids_arg, view->id_type, &ids)) {
         const struct idx_item *items = items_make_list(&ids);
         columns_begin(&columns, "qQ");
-        columns_add(&columns, 1, 0);
+        columns_add(&columns, 1, 0); /* so that it is an empty array, and not None */
         /* Where columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
         bool ok = items != NULL && (columns_add(&columns, 0, ids.count + 1) == NULL ||
                                     (call_begin_quiet(&call) &&

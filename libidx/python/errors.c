@@ -131,7 +131,7 @@ bool call_end(struct call *call, enum idx_status status) {
 bool call_check_signals(struct call *call) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    int64_t now = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000;
+    int64_t now = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000; /* in tenths of a second */
     if (call->signals_checked == 0) call->signals_checked = now;
     if (now == call->signals_checked || call->failed) return !call->failed;
     call->signals_checked = now;

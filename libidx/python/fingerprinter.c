@@ -31,8 +31,8 @@ static struct idx_text *claim_text(struct fingerprinter_object *object) {
     return ok ? text : NULL;
 }
 
-/* Makes a struct idx_text that claim_text returned idle again, or closes it if IDX_MAX_THREADS, the most that a call
- * uses, are idle already. */
+/* Gives back a struct idx_text that claim_text returned, for later calls, or closes it if IDX_MAX_THREADS, the most
+ * that a call uses, are idle already. */
 static void return_text(struct fingerprinter_object *object, struct idx_text *text) {
     if (object->idle_count < IDX_MAX_THREADS)
         object->idle[object->idle_count++] = text;
@@ -94,7 +94,7 @@ static void return_texts(struct fingerprinter_object *object, struct idx_text **
 }
 
 /* Makes *list, of all documents, and *fields, to which its pointers point; both are valid until documents_release. The
- * caller frees both, even if it fails. Returns false, without an exception, if memory runs out. */
+ * caller frees both, even if this fails. Returns false, without an exception, if memory runs out. */
 static bool make_document_list(const struct documents *documents, struct idx_text_field **fields,
                                struct idx_text_document **list) {
     size_t count = documents->fields[BODY].count;
@@ -108,35 +108,42 @@ static bool make_document_list(const struct documents *documents, struct idx_tex
     return true;
 }
 
-/* Fingerprints the listed documents on threads, into columns that have `max` places for the fingerprints of each.
- * Returns false with an exception set on failure. */
-static bool fingerprint_documents(struct fingerprinter_object *object, const struct idx_text_document *list, size_t max,
-                                  unsigned threads, struct columns *columns) {
+/* Fingerprints the documents of `list`, as many as the column FEATURES has items, on `threads` threads. Sets all items
+ * of the three columns; FINGERPRINTS has `capacity` places for each document. Returns false with an exception set on
+ * failure. */
+static bool fingerprint_documents(struct fingerprinter_object *object, const struct idx_text_document *list,
+                                  size_t capacity, unsigned threads, struct columns *columns) {
     struct idx_text *texts[IDX_MAX_THREADS];
     struct call call;
     size_t claimed_count;
-    bool ok =
-        claim_texts(object, texts, threads, &claimed_count) && call_begin_quiet(&call) &&
-        call_end(&call, idx_text_fingerprint_many(texts, threads, list, columns->list[FEATURES].count, object->bits,
-                                                  columns->list[FINGERPRINTS].items, max, columns->list[COUNTS].items,
-                                                  columns->list[FEATURES].items, visit_progress, &call, &call.error));
+    bool ok = claim_texts(object, texts, threads, &claimed_count) && call_begin_quiet(&call) &&
+              call_end(&call, idx_text_fingerprint_many(texts, threads, list, columns->list[FEATURES].count,
+                                                        object->bits, columns->list[FINGERPRINTS].items, capacity,
+                                                        columns->list[COUNTS].items, columns->list[FEATURES].items,
+                                                        visit_progress, &call, &call.error));
     return_texts(object, texts, claimed_count);
     return ok;
 }
 
-/* Fingerprints documents into columns, which have begun: for each document `max` places for fingerprints, how many
- * features it has, and how many of the places are used. Returns false with an exception set on failure; but true with
- * columns->failed if memory runs out for a column, for which columns_end raises MemoryError. */
+/* Fingerprints documents on up to `threads` threads, and appends to the columns, which are empty:
+ *
+ * - FINGERPRINTS: `capacity` places for each document, whose unused ones are 0
+ * - FEATURES: how many features each document has
+ * - COUNTS: how many of its places are used
+ *
+ * Returns false with an exception set on failure; but true if memory runs out for a column: then columns->failed is
+ * set, and columns_end raises MemoryError. */
 static bool fingerprint_into_columns(struct fingerprinter_object *object, struct columns *columns,
-                                     const struct documents *documents, size_t max, unsigned threads) {
+                                     const struct documents *documents, size_t capacity, unsigned threads) {
     struct idx_text_field *fields = NULL;
     struct idx_text_document *list = NULL;
     size_t count = documents->fields[BODY].count;
-    size_t max_threads = count / 64 + 1; /* idx_text_fingerprint_many gives a thread 64 documents at a time */
+    /* idx_text_fingerprint_many gives a thread 64 documents at a time, so more threads would have nothing to do. */
+    if (threads > count / 64 + 1) threads = (unsigned)(count / 64 + 1);
     bool ok = make_document_list(documents, &fields, &list);
-    for (size_t i = 0; i <= COUNTS; i++) columns_add(columns, i, i == FINGERPRINTS ? count * max : count);
+    for (size_t i = 0; i <= COUNTS; i++) columns_add(columns, i, i == FINGERPRINTS ? count * capacity : count);
     if (ok && !columns->failed)
-        ok = fingerprint_documents(object, list, max, threads < max_threads ? threads : (unsigned)max_threads, columns);
+        ok = fingerprint_documents(object, list, capacity, threads, columns);
     else if (!ok)
         PyErr_NoMemory();
     free(fields);
@@ -144,21 +151,22 @@ static bool fingerprint_into_columns(struct fingerprinter_object *object, struct
     return ok;
 }
 
-/* Sets *max to how many fingerprints of a document the recipe makes at most. Returns false with an exception set if no
- * text can be claimed, which has the recipe. */
-static bool find_max_fingerprints(struct fingerprinter_object *object, size_t *max) {
+/* Sets *max_fingerprints to the most fingerprints that the recipe makes of a document. Returns false with an exception
+ * set if claim_text fails. */
+static bool find_max_fingerprints(struct fingerprinter_object *object, size_t *max_fingerprints) {
     struct idx_recipe_properties properties;
     struct idx_text *text = claim_text(object);
     if (text == NULL) return false;
     idx_recipe_read(idx_text_recipe(text), &properties);
-    *max = properties.fingerprints;
+    *max_fingerprints = properties.fingerprints;
     return_text(object, text);
     return true;
 }
 
-/* Takes (texts, titles, descriptions, threads, several). Returns three columns for n texts: their fingerprints,
- * uint64[n * max], how many features each has, uint64[n], and how many of its `max` places for fingerprints are used,
- * uint64[n]. `max` is what the recipe makes at most if `several`, or else 1. */
+/* Takes (texts, titles or None, descriptions or None, threads, several). Returns three columns for n texts: their
+ * fingerprints, uint64[n * capacity], how many features each has, uint64[n], and how many of its `capacity` places for
+ * fingerprints are used, uint64[n]. `capacity` is 1, or if `several`, the most fingerprints that the recipe makes of a
+ * text. */
 static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
     PyObject *lists[FIELDS];
@@ -168,10 +176,10 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOOip", &lists[0], &lists[1], &lists[2], &threads, &several) ||
         !check_range("threads", threads, 1, IDX_MAX_THREADS) || !parse_documents(lists, &documents))
         return NULL;
-    size_t max = 1;
+    size_t capacity = 1;
     columns_begin(&columns, "QQQ");
-    bool ok = (!several || find_max_fingerprints(object, &max)) &&
-              fingerprint_into_columns(object, &columns, &documents, max, (unsigned)threads);
+    bool ok = (!several || find_max_fingerprints(object, &capacity)) &&
+              fingerprint_into_columns(object, &columns, &documents, capacity, (unsigned)threads);
     documents_release(&documents);
     return columns_end(&columns, ok);
 }
@@ -191,7 +199,8 @@ static enum idx_status make_and_fill_table(struct idx_text_table **table, struct
     return status;
 }
 
-/* Takes (fingerprinter, texts, titles, descriptions). Returns a Table. */
+/* Takes (fingerprinter, texts, titles or None, descriptions or None). Returns a Table of how many of the texts have
+ * each feature. */
 PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
     PyObject *fingerprinter, *columns[FIELDS], *answer = NULL;
     struct idx_text_table *table = NULL;

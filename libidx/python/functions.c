@@ -23,8 +23,9 @@ static void paths_release(struct paths *paths) {
     Py_DECREF(paths->list);
 }
 
-/* This is a converter of PyArg_ParseTuple, as parse_path is, of a sequence of paths to a struct paths. If `object` is
- * NULL, it releases the paths: PyArg_ParseTuple calls it so if a later argument is wrong. */
+/* This is a converter of PyArg_ParseTuple, as parse_path is: reads a sequence of paths into a struct paths, which the
+ * caller releases. If `object` is NULL, it releases the paths: PyArg_ParseTuple calls it so if a later argument is
+ * wrong. */
 static int parse_paths(PyObject *object, void *paths_out) {
     struct paths *paths = paths_out;
     if (object == NULL) {
@@ -47,8 +48,8 @@ static int parse_paths(PyObject *object, void *paths_out) {
     return 0;
 }
 
-/* Takes (path, inputs, replace, call), and merges the inputs into an index at the path. Returns the tuple of
- * summary_new. */
+/* Takes (path, inputs, replace, call), and merges the indexes at the paths `inputs`, a sequence, into one at `path`.
+ * `replace` says whether it may replace an index there. Returns the tuple of summary_new. */
 PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
     struct idx_build_summary summary;
@@ -68,11 +69,11 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     return ok ? summary_new(&summary) : NULL;
 }
 
-/* Takes (path, all, max_segments, growth, call), and compacts the index. Returns the items of libidx.CompactSummary, a
- * tuple. */
+/* Takes (path, all, max_segments, growth, call), members of struct idx_compact_options, and compacts the index. Returns
+ * the items of libidx.CompactSummary, a tuple. */
 PyObject *core_compact(PyObject *module, PyObject *arguments) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
-    struct idx_compact_summary made;
+    struct idx_compact_summary summary;
     struct path path;
     struct call call;
     int all;
@@ -82,14 +83,14 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
     SET_OPTIONS(options, call);
     options.temporary_folder = call.folder.text;
     options.all = all;
-    bool ok = call_begin(&call) && call_end(&call, idx_compact(path.text, &options, &made, &call.error));
+    bool ok = call_begin(&call) && call_end(&call, idx_compact(path.text, &options, &summary, &call.error));
     call_release(&call);
     Py_DECREF(path.bytes);
     if (!ok) return NULL;
-    return Py_BuildValue("(NnnKKKKn)", PyBool_FromLong(made.changed), (Py_ssize_t)made.segments,
-                         (Py_ssize_t)made.merged, (unsigned long long)made.records, (unsigned long long)made.documents,
-                         (unsigned long long)made.fingerprints, (unsigned long long)made.removals,
-                         (Py_ssize_t)made.leftovers);
+    return Py_BuildValue("(NnnKKKKn)", PyBool_FromLong(summary.changed), (Py_ssize_t)summary.segments,
+                         (Py_ssize_t)summary.merged, (unsigned long long)summary.records,
+                         (unsigned long long)summary.documents, (unsigned long long)summary.fingerprints,
+                         (unsigned long long)summary.removals, (Py_ssize_t)summary.leftovers);
 }
 
 /* ---- Verifying ---- */
@@ -135,7 +136,8 @@ PyObject *core_verify(PyObject *module, PyObject *arguments) {
 
 /* ---- Planning ---- */
 
-/* Returns a list of tuples, one for each plan, with the items of libidx.Plan. */
+/* Returns a list of tuples, one for each of `count` plans, with the items of libidx.Plan, or NULL with an exception
+ * set. */
 static PyObject *make_plan_list(const struct idx_plan *plans, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
@@ -169,8 +171,8 @@ static bool parse_calibration(PyObject *numbers_arg, struct idx_calibration *cal
     return true;
 }
 
-/* Takes (folder or None), and measures the machine, with temporary files in the folder. Returns the numbers of the
- * calibration, a tuple. */
+/* Takes (folder or None), the folder of temporary files, and measures the machine. Returns the numbers of the
+ * calibration, a tuple of floats. */
 PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     double numbers[CALIBRATION_NUMBERS];
@@ -192,9 +194,9 @@ PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
 
 enum { MAX_PLANS = 64 };
 
-/* Makes plans of all schemes worth considering, or of `scheme` alone if that is not NULL. `plans` has room for
- * MAX_PLANS. Sets *plan_count to how many plans there are, which may be more: then the others are left out. Called
- * without the GIL. */
+/* Makes plans of all schemes worth considering, or of `scheme` alone if that is not NULL. Writes the first MAX_PLANS of
+ * them to `plans`, and sets *plan_count to how many there are, which may be more. Called without the GIL. Errors: those
+ * of idx_plan, or of idx_scheme_parse and idx_plan_scheme. */
 static enum idx_status make_plans(const struct idx_plan_options *options, const char *scheme, struct idx_plan *plans,
                                   size_t *plan_count, struct idx_error *error) {
     struct idx_scheme parsed;
@@ -204,8 +206,14 @@ static enum idx_status make_plans(const struct idx_plan_options *options, const 
     return status == IDX_OK ? idx_plan_scheme(options, &parsed, plans, error) : status;
 }
 
-/* Takes (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None), where `count` is the
- * number of fingerprints. Returns a list of plans, as make_plan_list does. */
+/* Takes (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None). Returns a list of
+ * plans, as make_plan_list does: of all schemes worth considering, or of `scheme` alone.
+ *
+ * - count: the number of fingerprints
+ * - block_size: in bytes
+ * - max_bytes: the most bytes per fingerprint; 0: the default of the library
+ * - residence: a name, as for parse_residence
+ * - calibration: what core_calibrate returned */
 PyObject *core_plan(PyObject *module, PyObject *arguments) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;

@@ -104,8 +104,8 @@ static bool parse_unpacked_k(PyObject *argument, enum idx_residence residence, u
     return false;
 }
 
-/* Opens an index, and sets *unpacked_k as parse_unpacked_k does. Returns its view, held once, or NULL with an exception
- * set. */
+/* Opens the index at a path. `residence` and `k` are the arguments of index_new. Sets *unpacked_k as parse_unpacked_k
+ * does. Returns the view of the index, held once, or NULL with an exception set. */
 static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k,
                               unsigned *unpacked_k) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -122,7 +122,8 @@ static struct view *open_view(PyObject *path, PyObject *residence, bool check_pa
     return ok ? make_view(index, options.distance) : NULL;
 }
 
-/* Takes (path, *, residence="directory", check_pages=True, k=None), and opens the index there. */
+/* Takes (path, *, residence="directory", check_pages=True, k=None). Opens the index at the path, and returns an Index.
+ */
 static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path", "residence", "check_pages", "k", NULL};
     PyObject *path, *residence = NULL, *k = Py_None;
@@ -156,7 +157,7 @@ static void release_own_view(struct index_object *object) {
     view_release(view);
 }
 
-/* This is the method `close`. */
+/* This is the method `close`. May be called again. */
 static PyObject *index_close(PyObject *self, PyObject *unused) {
     release_own_view((struct index_object *)self);
     Py_RETURN_NONE;
@@ -181,8 +182,8 @@ static bool replace_view_if_same(struct index_object *object, struct view *older
 }
 
 /* Refreshes the view that the object has now. Returns 1 if there is something new, 0 if not, and -1 with an exception
- * set. Sets *done to false if another thread has replaced that view, so that the caller must try again; unchanged if
- * the object is closed. */
+ * set. Sets *done to true, or to false if another thread has replaced that view meanwhile, so that the caller must try
+ * again. Leaves *done if the object is closed. */
 static int refresh_once(struct index_object *object, bool *done) {
     struct idx_index *newer = NULL;
     struct call call;

@@ -10,8 +10,8 @@ void items_release(struct items *items) {
     free(items->list);
 }
 
-/* Reads the IDs that an index of items->id_type needs into `numbers` or `texts` of the items. None stands for no IDs:
- * an index without IDs accepts nothing else, one with integers accepts it if `may_lack_ids`. Returns false with an
+/* Reads the IDs of the items into `texts` for IDX_ID_TEXT, or `numbers` for IDX_ID_U64. `ids` may be None for an index
+ * without IDs, which accepts nothing else, and if `may_lack_ids`, for one with integers. Returns false with an
  * exception set for other objects. */
 static bool parse_ids_of_type(PyObject *ids, bool may_lack_ids, struct items *items) {
     if (items->id_type == IDX_ID_TEXT) return parse_strings(ids, "ids", &items->texts);

@@ -13,10 +13,13 @@ struct items {
     struct idx_item *list; /* what items_make_list made, or NULL */
 };
 
-/* These three read items from Python's objects. They return false with an exception set for objects of other types, or
- * unless there is one ID for each item. If they succeed, the caller releases the items; if they fail, there is nothing
- * to release. `ids` must be None for IDX_ID_NONE. If `may_lack_ids`, it may be None for IDX_ID_U64, too: then the
- * caller numbers the items. */
+/* The three functions below read items from Python's objects. `ids` must be None for IDX_ID_NONE. If `may_lack_ids`, it
+ * may be None for IDX_ID_U64, too: then the caller numbers the items. If they succeed, the caller releases the items.
+ * They return false with an exception set, and leave nothing to release, for
+ *
+ * - objects that parse_array or parse_strings refuses
+ * - another number of IDs than of items (ValueError)
+ * - IDs other than None for IDX_ID_NONE (TypeError) */
 
 /* Reads fingerprints with their IDs. */
 bool parse_items(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,

@@ -34,9 +34,9 @@ static bool parse_keyword(struct request *request, PyObject *name, PyObject *arg
     return true;
 }
 
-/* Sets the request from arguments as METH_FASTCALL | METH_KEYWORDS has them: first `count` without names, queries and
- * k, and after them one for each of `names`, a tuple or NULL. Returns false with an exception set if there are more
- * than two of the first kind, if there are no queries, or if parse_keyword fails. */
+/* Sets the request from arguments as METH_FASTCALL | METH_KEYWORDS has them: `count` positional ones, queries and k,
+ * and after them one for each of `names`, a tuple or NULL. Returns false with an exception set if there are more than
+ * two positional ones, if there are no queries, or if parse_keyword fails. */
 static bool parse_arguments(struct request *request, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
                             bool with_limit) {
     *request = (struct request){.queries = count > 0 ? arguments[0] : NULL, .k = count > 1 ? arguments[1] : NULL};
@@ -72,8 +72,8 @@ static bool parse_threads(PyObject *argument, unsigned *threads) {
 
 /* ---- Indexes of texts ---- */
 
-/* Calls the method `_ask` of the Python class, which answers for indexes of texts, with `name`, the name of the method
- * that was called, before the arguments of that one, which are as for parse_arguments. Returns what it returns. */
+/* Answers for an index of texts, in Python: calls self._ask(name, ...), where `name` is the method that was called, and
+ * the other arguments are its own, as for parse_arguments. Returns the result, or NULL with an exception set. */
 static PyObject *call_ask_method(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
                                  PyObject *names) {
     PyObject *method = PyObject_GetAttrString(self, "_ask"), *name_object = PyUnicode_FromString(name);
@@ -122,8 +122,8 @@ static PyObject *make_match_list(const struct idx_match *matches, size_t count) 
 /* Up to this many matches, as most queries have, are found by one look-up, without allocating memory. */
 enum { FIRST_CAPACITY = 32 };
 
-/* Returns a list of Match for one query: the `limit` nearest ones, if there are more. Returns NULL with an exception
- * set on failure. */
+/* Looks up one query, the int `number`. Returns a list of Match: the `limit` nearest ones, if there are more. Returns
+ * NULL with an exception set on failure. */
 static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists = {.matches = NULL};
@@ -183,8 +183,9 @@ static PyObject *count_or_test_one(const struct view *view, PyObject *number, un
     return answer == ANSWER_TRUTHS ? PyBool_FromLong(exists) : PyLong_FromSize_t(count);
 }
 
-/* Does what exists (ANSWER_TRUTHS) and count (ANSWER_COUNTS) do: returns whether there is any match, or how many there
- * are, for one query, or an array of that for an array of queries. The arguments are as for parse_arguments. */
+/* Does what the methods exists (ANSWER_TRUTHS) and count (ANSWER_COUNTS) do. Returns for one query whether it has any
+ * match, or how many it has, and for an array of queries an array of these; or NULL with an exception set. The
+ * arguments are as for parse_arguments. */
 static PyObject *count_or_test(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
                                enum answer answer) {
     struct request request;

@@ -7,9 +7,9 @@
 /* What a look-up answers for each query: its matches, their number, or whether there is any. */
 enum answer { ANSWER_MATCHES, ANSWER_COUNTS, ANSWER_TRUTHS };
 
-/* Looks up all queries of an array, or of anything else that parse_array reads, on `threads` threads. Returns Matches,
- * with up to `limit` nearest ones of each query, or int64[n] of counts, or bool[n] of truths, for which `limit` does
- * not matter. Returns NULL with an exception set if it fails. */
+/* Looks up all queries, an array as parse_array reads it, on `threads` threads, 1 to IDX_MAX_THREADS. Returns Matches
+ * within `distance` bits, up to the `limit` nearest ones of each query; or int64[n] of their numbers, or bool[n] of
+ * whether there are any, for which `limit` does not matter. Returns NULL with an exception set if it fails. */
 PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned distance, size_t limit, unsigned threads,
                         enum answer answer);
 

@@ -12,9 +12,9 @@
 
 /* ---- Errors (errors.c) ---- */
 
-/* Imports what makes exceptions; each module calls it once, before all else. Returns false with an exception set if
- * that fails. All functions declared here that return bool or a pointer (then NULL) do so, unless they say otherwise.
- */
+/* Imports the function that makes exceptions, libidx._errors.make. Each module calls this once, before all else.
+ * Returns false with an exception set if that fails. So do all functions declared here that return bool; those that
+ * return a pointer return NULL then. Exceptions to this are stated. */
 bool errors_init(void);
 
 /* Raises the exception for a call of the library that failed, of the class that libidx gives its status. Returns
@@ -24,8 +24,8 @@ PyObject *raise_error(const struct idx_error *error);
 /* Raises the exception for a status, with a sentence that is formatted as PyUnicode_FromFormat does. Returns NULL. */
 PyObject *raise_status(enum idx_status status, const char *format, ...);
 
-/* Raises an exception of one of Python's own types, with a sentence that is formatted as PyUnicode_FromFormat does.
- * Returns false. */
+/* Raises an exception of the class `type`, such as PyExc_TypeError, with a sentence that is formatted as
+ * PyUnicode_FromFormat does. Returns false. */
 bool refuse(PyObject *type, const char *format, ...);
 
 /* Raises MemoryError. Returns false. */
@@ -35,8 +35,8 @@ bool refuse_memory(void);
  * returns false. */
 bool check_range(const char *name, long long value, long long min, long long max);
 
-/* Calls a function of a module, with arguments as Py_BuildValue makes a tuple of them. Returns what it returns, for the
- * caller to release. */
+/* Imports a module, and calls its function. `format` makes the tuple of the arguments, as for Py_BuildValue: "(Os)",
+ * for example. Returns the result, for the caller to release. */
 PyObject *call_python(const char *module, const char *function, const char *format, ...);
 
 /* ---- Arguments (arguments.c) ---- */
@@ -66,8 +66,8 @@ int parse_path(PyObject *object, void *path_out);
  * the GIL, which it takes to handle Ctrl-C and to report progress. */
 struct call {
     unsigned threads;
-    uint64_t memory;
-    struct path folder;      /* NULLs: the default one */
+    uint64_t memory;         /* in bytes; 0: half of what is free */
+    struct path folder;      /* for temporary files; NULLs: the default one */
     PyObject *progress;      /* a callable (phase, done, total), or NULL */
     PyThreadState *thread;   /* of the caller, while it does not have the GIL */
     int64_t signals_checked; /* when call_check_signals last did so, in tenths of a second; 0: not yet */
@@ -80,7 +80,8 @@ int parse_call(PyObject *tuple, void *call_out);
 /* Releases the folder and the progress of a call, which may have been released before. */
 void call_release(struct call *call);
 
-/* Sets those options of the library that a call has, but for a temporary folder, which not all options have. */
+/* Sets the members threads, memory_bytes, progress and context of a struct of options of the library from a call. Not
+ * all options have a temporary folder, so the caller sets that. */
 #define SET_OPTIONS(options, call)                                                                                     \
     ((options).threads = (call).threads, (options).memory_bytes = (call).memory, (options).progress = visit_progress,  \
      (options).context = &(call))
@@ -97,8 +98,9 @@ bool call_begin_quiet(struct call *call);
  * not, an exception is set: that of a signal's handler or of progress, or one for call->error. */
 bool call_end(struct call *call, enum idx_status status);
 
-/* Calls a progress callable as (phase, done, total). Sets *go_on to whether the call of the library is to go on: false
- * if the callable raised or returned False. Returns false, with the exception set, only if it raised. */
+/* Calls a progress callable as (phase, done, total), with the name of the phase. Sets *go_on to whether the call of the
+ * library is to go on: false if the callable raised or returned False. Returns false, with the exception set, only if
+ * it raised. */
 bool report_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
 
 /* This is the idx_progress_visitor of most calls; `context` is a struct call. Handles signals and calls progress.
@@ -110,13 +112,13 @@ bool visit_progress(void *context, const struct idx_progress *progress);
  * way. Called without the GIL, on the thread of call_begin. Returns false if a signal's handler has raised. */
 bool call_check_signals(struct call *call);
 
-/* Sets call->error to lack of memory. Returns its status, IDX_OUT_OF_MEMORY. No GIL needed. */
+/* Sets call->error for lack of memory, and returns IDX_OUT_OF_MEMORY. No GIL needed. */
 enum idx_status call_fail_memory(struct call *call);
 
 /* ---- Types (types.c) ---- */
 
-/* Makes a type of these slots, with `flags` beside the default ones, and adds it to a module. `size` is that of its
- * objects in bytes. The reference that is returned stays valid until the process ends. */
+/* Makes a type of these slots, with `flags` beside the default ones, and adds it to a module as the last part of
+ * `name`. `size` is that of its objects in bytes. The type is never freed, so the returned pointer stays valid. */
 PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots);
 
 /* Makes an object of a type that type_make made, for the caller to release. All members after its head are zeros. */
@@ -145,21 +147,22 @@ struct handle {
  * must not release `call`, even on failure. */
 void *handle_new(PyTypeObject *type, const struct handle_kind *kind, const struct call *call);
 
-/* Gives a handle what the library opened for it. `ok` says whether opening succeeded, after call_end. If not, an
- * exception is set already: then releases the handle, which closes `opened` if that is not NULL, and returns NULL.
- * Otherwise returns the handle. */
-PyObject *handle_set_opened(void *handle, void *opened, bool ok);
+/* Ends the opening of a handle: it owns `opened` from then on, which may be NULL on failure. `ok` is what call_end
+ * returned. If it is false, an exception is set already: then releases the handle, which closes `opened`, and returns
+ * NULL. Otherwise returns the handle. */
+PyObject *handle_set_opened(void *object, void *opened, bool ok);
 
-/* Begins a call of the library for a handle, as call_begin does. Raises, and returns false, if another call is under
- * way, if another process opened the handle, or if it is not open any more. Call handle_end if it returned true. */
-bool handle_begin(void *handle);
+/* Begins a call of the library for a handle, as call_begin does. Raises InvalidArgumentError, and returns false, if
+ * another call is under way, if another process opened the handle, or if it is not open any more. If it returned true,
+ * the caller calls handle_end. */
+bool handle_begin(void *object);
 
 /* Ends the call that handle_begin began, as call_end does; from then on other threads may use the handle. */
-bool handle_end(void *handle, enum idx_status status);
+bool handle_end(void *object, enum idx_status status);
 
-/* Closes what a handle holds, if anything, for which it releases the GIL. A forked process only forgets it, since its
- * threads, locks and files are the parent's. No call may be under way. */
-void handle_close_opened(void *handle);
+/* Closes what a handle holds, if anything, without the GIL. A forked process only forgets it, since its threads, locks
+ * and files are the parent's. No call may be under way. */
+void handle_close_opened(void *object);
 
 /* This is the method `close` of all handles. Raises if another call is under way. */
 PyObject *handle_close(PyObject *self, PyObject *unused);
@@ -179,7 +182,8 @@ struct array {
     uint64_t *owned;      /* a copy, or NULL */
 };
 
-/* Returns true unless an object is a masked array of NumPy, whose mask would be ignored: then sets TypeError. */
+/* Returns false with TypeError set if an object is a masked array of NumPy, whose mask would be ignored, or with
+ * another exception if that can't be found out. `what` is for messages: "fingerprints". */
 bool check_unmasked(PyObject *object, const char *what);
 
 /* Reads integers from anything with the buffer protocol, Arrow's interfaces or __array__, or from a list or tuple of
@@ -194,8 +198,9 @@ void array_release(struct array *array);
  * like. Sets no exception. */
 bool is_number(PyObject *object);
 
-/* Sets *number to the number that an object is, from 0 to 2^64 - 1. A negative int64 of NumPy counts as the same bits.
- * `what` is for messages: "queries". */
+/* Sets *number to the value of an int or another single number, from 0 to 2^64 - 1. A negative int64 of NumPy counts as
+ * the same bits. `what` is for messages: "queries". Raises TypeError for other objects, such as float, and ValueError
+ * for numbers out of range. */
 bool parse_number(PyObject *object, const char *what, uint64_t *number);
 
 /* Texts or IDs, each as bytes, that stay valid until strings_release. */
@@ -208,11 +213,12 @@ struct strings {
 };
 
 /* Reads Arrow strings or binaries, or a sequence of str (as UTF-8) and bytes. `what` is for messages: "texts". If it
- * succeeds, the caller releases the strings; if it fails, there is nothing to release. */
+ * succeeds, the caller releases the strings; if it fails, there is nothing to release. Raises TypeError for other
+ * objects and items, ValueError for nulls, and what iterating over the sequence raises. */
 bool parse_strings(PyObject *object, const char *what, struct strings *strings);
 
-/* Does what parse_strings does for a tuple, and releases the tuple in any case. If the tuple is NULL, since making it
- * has failed, which has set an exception, returns false. */
+/* Reads the strings of a tuple as parse_strings does, and releases the tuple in any case. The tuple may be NULL if
+ * making it failed: then this fails with the exception that is set already. */
 bool parse_strings_and_release(PyObject *tuple, const char *what, struct strings *strings);
 
 /* Releases what the strings hold, and leaves them empty. */
@@ -246,7 +252,7 @@ void *columns_add(struct columns *columns, size_t column_number, size_t more);
  * runs out; then their memory is freed already, and ending them with `ok` = false only returns NULL. */
 bool columns_make(struct columns *columns, const char *kinds, size_t count);
 
-/* Gives a column, which has no memory yet, `count` items in memory of malloc, which the columns then own. */
+/* Makes a column, which has no memory yet, own `count` items in memory of malloc. */
 void columns_adopt(struct columns *columns, size_t column_number, void *items, size_t count);
 
 /* End the columns after a call of the library, and return what Python gets of them. The objects own the memory then.

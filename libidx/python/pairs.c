@@ -63,7 +63,7 @@ static bool append_member(void *context, const struct idx_cluster_member *member
     *fingerprint = member->fingerprint;
     *distance = (uint8_t)member->distance;
     *is_representative = member->is_representative;
-    ids_add(columns, IDS, document->number, document->id, document->id_length);
+    append_id(columns, IDS, document->number, document->id, document->id_length);
     return !columns->failed;
 }
 
@@ -87,8 +87,8 @@ PyObject *index_clusters(PyObject *self, PyObject *arguments) {
                             : NULL;
     if (view != NULL && parse_any_distance(k, view, &options.distance)) {
         columns_begin(&columns, "qQB?" ID_KINDS);
-        for (size_t i = 0; i < IDS; i++) columns_add(&columns, i, 0);
-        ids_begin(&columns, IDS, view->id_type);
+        for (size_t i = 0; i < IDS; i++) columns_add(&columns, i, 0); /* empty arrays, and not None */
+        allocate_id_columns(&columns, IDS, view->id_type);
         bool ok = call_begin(&call) &&
                   call_end(&call, idx_clusters(view->index, &options, append_member, &columns, NULL, &call.error));
         answer = columns_end_result(&columns, ok, "Clusters");

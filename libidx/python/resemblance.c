@@ -17,8 +17,8 @@ bool parse_shingle_options(struct idx_text_shingle_options *options, long long w
 
 /* The first capacity is that of a text of words of two letters and a space, which suffices for most texts. If it does
  * not, idx_text_shingles fails, but sets hashes->count to the number of all, so that the second call succeeds. */
-enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
-                            const struct idx_text_shingle_options *options, struct call *call) {
+enum idx_status make_shingle_hashes(struct hashes *hashes, const char *text, size_t length,
+                                    const struct idx_text_shingle_options *options, struct call *call) {
     hashes->count = (options->unit == IDX_TEXT_WORDS ? length / 3 : length) + 1;
     size_t capacity = 0;
     enum idx_status status = IDX_OK;
@@ -50,7 +50,7 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
         return NULL;
     if (!parse_strings_and_release(PyTuple_Pack(1, text), "text", &texts)) return NULL;
     bool ok = call_begin_quiet(&call) &&
-              call_end(&call, hashes_make(&hashes, texts.items[0], texts.lengths[0], &options, &call));
+              call_end(&call, make_shingle_hashes(&hashes, texts.items[0], texts.lengths[0], &options, &call));
     strings_release(&texts);
     columns_begin(&columns, "Q");
     columns.list[0] =
@@ -58,16 +58,16 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     return columns_end_first(&columns, ok);
 }
 
-/* Appends the hashes of the sets of all texts to the first column, and sets in the second one how many each has. Called
- * without the GIL. It ends early with IDX_OK if memory runs out for a column, for which columns_end fails, or if a
- * signal's handler raised, for which call_end fails. */
+/* Appends the hashes of the shingles of all texts to the first column, and sets in the second one how many each text
+ * has. Called without the GIL. It ends early with IDX_OK if memory runs out for a column, for which columns_end fails,
+ * or if a signal's handler raised, for which call_end fails. Errors: those of make_shingle_hashes. */
 static enum idx_status append_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
                                    struct columns *columns, struct call *call) {
     int64_t *counts = columns->list[1].items;
     struct hashes hashes = {NULL, 0, 0};
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
-        status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, call);
+        status = make_shingle_hashes(&hashes, texts->items[i], texts->lengths[i], options, call);
         uint64_t *members = status == IDX_OK ? columns_add(columns, 0, hashes.count) : NULL;
         if (members == NULL) break;
         if (hashes.count > 0) memcpy(members, hashes.items, hashes.count * sizeof *hashes.items);
@@ -91,7 +91,7 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
         !parse_shingle_options(&options, width, unit) || !parse_strings(texts_arg, "texts", &texts))
         return NULL;
     columns_begin(&columns, "Qq");
-    columns_add(&columns, 0, 0);
+    columns_add(&columns, 0, 0); /* so that it is an empty array, and not None */
     /* If columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
     bool ok = columns_add(&columns, 1, texts.count) == NULL ||
               (call_begin_quiet(&call) && call_end(&call, append_sets(&texts, &options, &columns, &call)));

@@ -21,24 +21,24 @@ bool append_query_matches(void *context, size_t query, const struct idx_match *m
 
 /* ---- IDs ---- */
 
-void ids_begin(struct columns *columns, size_t first, enum idx_id_type id_type) {
-    if (id_type == IDX_ID_U64) columns_add(columns, first + ID_NUMBERS, 0);
+void allocate_id_columns(struct columns *columns, size_t first_id_column, enum idx_id_type id_type) {
+    if (id_type == IDX_ID_U64) columns_add(columns, first_id_column + ID_NUMBERS, 0);
     if (id_type != IDX_ID_TEXT) return;
-    int64_t *offset = columns_add(columns, first + ID_OFFSETS, 1);
-    columns_add(columns, first + ID_BYTES, 0);
+    int64_t *offset = columns_add(columns, first_id_column + ID_OFFSETS, 1);
+    columns_add(columns, first_id_column + ID_BYTES, 0);
     if (offset != NULL) *offset = 0;
 }
 
-void ids_add(struct columns *columns, size_t first, uint64_t number, const char *id, size_t length) {
-    if (columns->list[first + ID_NUMBERS].items != NULL) {
-        uint64_t *numbers = columns_add(columns, first + ID_NUMBERS, 1);
+void append_id(struct columns *columns, size_t first_id_column, uint64_t number, const char *id, size_t length) {
+    if (columns->list[first_id_column + ID_NUMBERS].items != NULL) {
+        uint64_t *numbers = columns_add(columns, first_id_column + ID_NUMBERS, 1);
         if (numbers != NULL) *numbers = number;
-    } else if (columns->list[first + ID_OFFSETS].items != NULL) {
-        char *bytes = columns_add(columns, first + ID_BYTES, length);
-        int64_t *offset = columns_add(columns, first + ID_OFFSETS, 1);
+    } else if (columns->list[first_id_column + ID_OFFSETS].items != NULL) {
+        char *bytes = columns_add(columns, first_id_column + ID_BYTES, length);
+        int64_t *offset = columns_add(columns, first_id_column + ID_OFFSETS, 1);
         if (columns->failed) return;
         if (length > 0) memcpy(bytes, id, length);
-        *offset = (int64_t)columns->list[first + ID_BYTES].count;
+        *offset = (int64_t)columns->list[first_id_column + ID_BYTES].count;
     }
 }
 

@@ -59,37 +59,38 @@ static enum idx_status add_set(struct sets_object *object, const uint64_t *hashe
     return IDX_OK;
 }
 
-/* Adds the set of shingles of each text: an empty set for text i if omitted->items is not NULL and omitted->items[i] is
- * not 0. If a signal's handler raised, it ends early with IDX_OK, and call_end fails. */
-static enum idx_status add_texts(struct sets_object *object, const struct strings *texts, const struct array *omitted) {
+/* Adds the set of shingles of each text. marks->items may be NULL; otherwise the set of text i is empty if
+ * marks->items[i] is not 0. If a signal's handler raised, it ends early with IDX_OK, and call_end fails. */
+static enum idx_status add_texts(struct sets_object *object, const struct strings *texts, const struct array *marks) {
     struct hashes *shingles = &object->shingles;
     struct call *call = &object->handle.call;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
-        const size_t length = omitted->items != NULL && omitted->items[i] != 0 ? 0 : texts->lengths[i];
-        status = hashes_make(shingles, texts->items[i], length, &object->options, call);
+        const size_t length = marks->items != NULL && marks->items[i] != 0 ? 0 : texts->lengths[i];
+        status = make_shingle_hashes(shingles, texts->items[i], length, &object->options, call);
         if (status == IDX_OK) status = add_set(object, shingles->items, 0, shingles->count);
     }
     return status;
 }
 
-/* Takes (texts, marks uint64[n] or None). Texts whose marks are not 0 count as empty. Returns the number of texts. */
+/* Takes (texts, marks uint64[n] or None), and adds the texts. Texts whose marks are not 0 count as empty. Returns the
+ * number of these n texts. */
 static PyObject *sets_add(PyObject *self, PyObject *arguments) {
-    PyObject *list, *marks;
-    struct array omitted = {.items = NULL};
+    PyObject *list, *marks_arg;
+    struct array marks = {.items = NULL};
     struct strings texts;
-    if (!PyArg_ParseTuple(arguments, "OO", &list, &marks) || !parse_strings(list, "texts", &texts)) return NULL;
-    bool ok = marks == Py_None || parse_array(marks, "marks", &omitted);
-    if (ok && marks != Py_None && omitted.count != texts.count)
-        ok = refuse(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts.count, omitted.count);
+    if (!PyArg_ParseTuple(arguments, "OO", &list, &marks_arg) || !parse_strings(list, "texts", &texts)) return NULL;
+    bool ok = marks_arg == Py_None || parse_array(marks_arg, "marks", &marks);
+    if (ok && marks_arg != Py_None && marks.count != texts.count)
+        ok = refuse(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts.count, marks.count);
     const size_t count = texts.count;
-    ok = ok && handle_begin(self) && handle_end(self, add_texts((struct sets_object *)self, &texts, &omitted));
-    array_release(&omitted);
+    ok = ok && handle_begin(self) && handle_end(self, add_texts((struct sets_object *)self, &texts, &marks));
+    array_release(&marks);
     strings_release(&texts);
     return ok ? PyLong_FromSize_t(count) : NULL;
 }
 
-/* Adds sets: set i has the next counts[i] hashes. check_counts has been called. */
+/* Adds sets: set i has the next counts[i] hashes, for which check_counts has found enough. */
 static enum idx_status add_sets(struct sets_object *object, const struct array *hashes, const struct array *counts) {
     enum idx_status status = IDX_OK;
     size_t begin = 0;
@@ -110,7 +111,7 @@ static bool check_counts(const struct array *hashes, const struct array *counts)
     return true;
 }
 
-/* Takes (hashes, counts), and adds sets: set i has the next counts[i] hashes. Returns how many sets there are. */
+/* Takes (hashes, counts), and adds sets: set i has the next counts[i] hashes. Returns how many sets it added. */
 static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
     PyObject *hashes_arg, *counts_arg;
     struct array hashes, counts = {.items = NULL};
@@ -150,9 +151,9 @@ static enum idx_status keep_and_set_columns(struct sets_object *object, const st
     return status;
 }
 
-/* Converts the thresholds of resemblance and of containment to units of 1/IDX_THRESHOLD_ONE. One of them may be 0, for
- * none; if both are, the one of resemblance is refused. Returns false with an exception set if a threshold is out of
- * range. */
+/* Converts thresholds, from 0 to 1, to units of 1/IDX_THRESHOLD_ONE: of resemblance, and of the share of a text's
+ * shingles that the other one contains. One of them may be 0, for none; if both are, this fails as for a wrong
+ * resemblance. Returns false with InvalidArgumentError set if a threshold is out of range. */
 static bool convert_thresholds(double resemblance, double contained, int64_t *min_resemblance, int64_t *min_contained) {
     const bool by_containment = contained != 0, by_resemblance = resemblance != 0 || !by_containment;
     *min_contained = by_containment ? convert_to_threshold(contained) : 0;
@@ -199,13 +200,14 @@ static PyObject *sets_compared(PyObject *self, PyObject *unused) {
 }
 
 /* Takes (most), and removes the shingles that more than `most` texts have from all texts. Returns how many different
- * shingles these are. */
+ * shingles it removed. */
 static PyObject *sets_ignore_common(PyObject *self, PyObject *most_arg) {
     struct handle *handle = (struct handle *)self;
-    uint64_t max_texts, ignored;
-    bool ok = parse_number(most_arg, "most", &max_texts) && handle_begin(handle) &&
-              handle_end(handle, idx_sets_ignore_common(handle->opened, max_texts, &ignored, &handle->call.error));
-    return ok ? PyLong_FromUnsignedLongLong(ignored) : NULL;
+    uint64_t max_texts, ignored_count;
+    bool ok =
+        parse_number(most_arg, "most", &max_texts) && handle_begin(handle) &&
+        handle_end(handle, idx_sets_ignore_common(handle->opened, max_texts, &ignored_count, &handle->call.error));
+    return ok ? PyLong_FromUnsignedLongLong(ignored_count) : NULL;
 }
 
 /* ---- What contains a text ---- */
@@ -218,7 +220,7 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     struct idx_needles_options options = IDX_NEEDLES_OPTIONS_INIT;
     struct natural members = {"members", UINT64_MAX, 0};
     struct call *call = &object->handle.call;
-    uint64_t omitted;
+    uint64_t omitted_count;
     double contained;
     if (!PyArg_ParseTuple(arguments, "dO&", &contained, parse_natural, &members)) return NULL;
     options.contained = convert_to_threshold(contained);
@@ -227,14 +229,14 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     if (object->needles != NULL) return raise_status(IDX_INVALID_ARGUMENT, "these sets are looked for already");
     if (!handle_begin(object)) return NULL;
     enum idx_status status =
-        idx_needles_open(&object->needles, object->handle.opened, &options, &omitted, &call->error);
+        idx_needles_open(&object->needles, object->handle.opened, &options, &omitted_count, &call->error);
     if (status == IDX_OK) status = idx_needle_finder_open(&object->finder, object->needles, &call->error);
-    return handle_end(object, status) ? PyLong_FromUnsignedLongLong(omitted) : NULL;
+    return handle_end(object, status) ? PyLong_FromUnsignedLongLong(omitted_count) : NULL;
 }
 
-/* Finds which of the texts that are looked for a text contains. Sets *number to the number of the one of whose shingles
- * it has the largest share, *share to that share, and *resemblance to how much the two resemble each other. If it
- * contains none, they are -1, 1 and 1. */
+/* Finds among object->needles the text of whose shingles `text` has the largest share, if it contains any. Sets *number
+ * to the number of that one, *share to the share, and *resemblance to how much the two resemble each other. If it
+ * contains none, sets them to -1, 1 and 1. Errors: those of make_shingle_hashes and idx_needles_find. */
 static enum idx_status find_contained(struct sets_object *object, const char *text, size_t length, int64_t *number,
                                       double *share, double *resemblance) {
     struct idx_text_shingle_options each_once = object->options;
@@ -244,7 +246,7 @@ static enum idx_status find_contained(struct sets_object *object, const char *te
     size_t count;
     *number = -1;
     *share = *resemblance = 1;
-    enum idx_status status = hashes_make(shingles, text, length, &object->options, call);
+    enum idx_status status = make_shingle_hashes(shingles, text, length, &object->options, call);
     if (status == IDX_OK)
         status = idx_needles_find(object->finder, shingles->items, shingles->count, &matches, &count, &call->error);
     if (status != IDX_OK || count == 0) return status;
@@ -252,7 +254,7 @@ static enum idx_status find_contained(struct sets_object *object, const char *te
     *share = (double)matches->shared / (double)matches->size;
     /* The resemblance needs the number of different shingles, so these are made once more, without repetitions. */
     each_once.in_text_order = false;
-    status = hashes_make(shingles, text, length, &each_once, call);
+    status = make_shingle_hashes(shingles, text, length, &each_once, call);
     *resemblance = (double)matches->shared / (double)(shingles->count + matches->size - matches->shared);
     return status;
 }

@@ -12,8 +12,8 @@ void strings_release(struct strings *strings) {
     *strings = (struct strings){.items = NULL};
 }
 
-/* Makes the capacity enough for `more` items, and not larger, since most calls append all items of a column or list at
- * once. Returns false with MemoryError set if memory runs out; the items so far stay. */
+/* Makes the capacity enough for `more` items after those that there are, and not larger, since most calls append all
+ * items of a column or list at once. Returns false with MemoryError set if memory runs out; the items so far stay. */
 static bool reserve_strings(struct strings *strings, size_t more) {
     size_t capacity = strings->count + more;
     if (capacity <= strings->capacity) return true;
@@ -27,8 +27,8 @@ static bool reserve_strings(struct strings *strings, size_t more) {
     return true;
 }
 
-/* Appends an item, for which reserve_strings has been called. Its bytes are not copied: the caller has something keep
- * them. */
+/* Appends an item of `length` bytes, for which reserve_strings has been called. The bytes are not copied:
+ * strings->keeper or strings->chunks must own them. */
 static void append_item(struct strings *strings, const char *bytes, size_t length) {
     strings->items[strings->count] = bytes;
     strings->lengths[strings->count++] = length;

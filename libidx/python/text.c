@@ -10,10 +10,10 @@ void documents_release(struct documents *documents) {
 
 bool parse_documents(PyObject *columns[FIELDS], struct documents *documents) {
     static const char *const names[] = {"texts", "titles", "descriptions"};
-    *documents = (struct documents){.given = {true, columns[TITLE] != Py_None, columns[DESCRIPTION] != Py_None}};
+    *documents = (struct documents){.has_field = {true, columns[TITLE] != Py_None, columns[DESCRIPTION] != Py_None}};
     bool ok = true;
     for (size_t i = 0; i < FIELDS && ok; i++) {
-        if (!documents->given[i]) continue;
+        if (!documents->has_field[i]) continue;
         ok = parse_strings(columns[i], names[i], &documents->fields[i]);
         if (ok && documents->fields[i].count != documents->fields[BODY].count) {
             PyErr_Format(PyExc_ValueError, "%zu texts and %zu %s: give as many", documents->fields[BODY].count,
@@ -30,7 +30,7 @@ size_t documents_get_fields(const struct documents *documents, size_t number, st
     size_t count = 0;
     for (size_t i = 0; i < FIELDS; i++) {
         const struct strings *texts = &documents->fields[i];
-        if (documents->given[i])
+        if (documents->has_field[i])
             fields[count++] = (struct idx_text_field){names[i], texts->items[number], texts->lengths[number]};
     }
     return count;
@@ -54,6 +54,8 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__text(void);
 
+/* Makes the module libidx._text. Python calls this when it imports the module. Returns NULL with an exception set on
+ * failure. */
 PyMODINIT_FUNC PyInit__text(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;

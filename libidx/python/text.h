@@ -13,18 +13,19 @@ enum { BODY, TITLE, DESCRIPTION, FIELDS };
 /* The texts of each field of many documents. */
 struct documents {
     struct strings fields[FIELDS];
-    bool given[FIELDS]; /* whether there are texts of this field */
+    bool has_field[FIELDS]; /* whether there are texts of this field */
 };
 
-/* Reads the texts of each field: as many as those of BODY, or None for another field that the documents lack. Returns
- * false with an exception set if it fails; if it succeeds, the caller releases the documents. */
+/* Reads the texts of each field: columns[BODY] has the texts of all documents, and each other column as many, or is
+ * None. Returns false with an exception set if parse_strings refuses a column, or with ValueError if the numbers
+ * differ; if it succeeds, the caller releases the documents. */
 bool parse_documents(PyObject *columns[FIELDS], struct documents *documents);
 
 /* Releases the texts of all fields. */
 void documents_release(struct documents *documents);
 
-/* Writes those fields of document `number` that were given to the beginning of `fields`. Returns how many there are.
- * They are valid until documents_release. */
+/* Writes the fields that document `number` has to the beginning of `fields`. Returns how many these are. They are valid
+ * until documents_release. */
 size_t documents_get_fields(const struct documents *documents, size_t number, struct idx_text_field fields[FIELDS]);
 
 /* ---- Tables of document frequencies (text_table.c) ---- */
@@ -60,16 +61,17 @@ struct hashes {
 };
 
 /* Replaces the hashes by those of the shingles of a text, as idx_text_shingles lists them. Called without the GIL. If
- * it fails, returns another status than IDX_OK, and call->error says why. */
-enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
-                            const struct idx_text_shingle_options *options, struct call *call);
+ * it fails, call->error says why, and the hashes are unspecified. Errors: IDX_OUT_OF_MEMORY, and those of
+ * idx_text_shingles. */
+enum idx_status make_shingle_hashes(struct hashes *hashes, const char *text, size_t length,
+                                    const struct idx_text_shingle_options *options, struct call *call);
 
 /* Sets options for shingles of `width` words or characters: `unit` is "words" or "characters". Returns false with
  * InvalidArgumentError set if the width is out of range, or the unit is another one. */
 bool parse_shingle_options(struct idx_text_shingle_options *options, long long width, const char *unit);
 
-/* Returns a resemblance in units of 1/IDX_THRESHOLD_ONE. Returns 0 with an exception set unless it is from 0.0001 to
- * 1. */
+/* Returns a resemblance, above 0 and up to 1, in units of 1/IDX_THRESHOLD_ONE, rounded. Returns 0 with
+ * InvalidArgumentError set if it is out of this range, or rounded to 0. */
 int64_t convert_to_threshold(double resemblance);
 
 /* These are the module's functions `shingles`, `sets`, `words` and `resemblance`. */

@@ -5,14 +5,15 @@
 
 /* ---- Opening and closing ---- */
 
-/* Reports object->raised, which progress raised during a compaction that nobody waited for, by sys.unraisablehook, and
- * sets it to NULL. This may happen while an object is freed, so an exception that is set already stays set. */
+/* Reports the exception that progress raised during a compaction, and that no call of `wait` has raised, by
+ * sys.unraisablehook, and sets object->progress_exception to NULL. This may happen while an object is freed, so an
+ * exception that is set already stays set. */
 static void report_unseen_exception(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyErr_SetObject((PyObject *)Py_TYPE(object->raised), object->raised);
+    PyErr_SetObject((PyObject *)Py_TYPE(object->progress_exception), object->progress_exception);
     PyErr_WriteUnraisable(object->handle.call.progress);
-    Py_CLEAR(object->raised);
+    Py_CLEAR(object->progress_exception);
     PyErr_Restore(type, value, traceback);
 }
 
@@ -22,12 +23,12 @@ static void close_writer(PyObject *self, void *writer) {
     struct writer_object *object = (struct writer_object *)self;
     idx_writer_close(writer);
     PyGILState_STATE state = PyGILState_Ensure();
-    if (object->raised != NULL) report_unseen_exception(object);
+    if (object->progress_exception != NULL) report_unseen_exception(object);
     PyGILState_Release(state);
 }
 
-/* Takes (path, compact_records, compact_segments, call), and opens a writer. compact_records = -1 stands for
- * IDX_COMPACT_BY_SIZE. */
+/* Takes (path, compact_records, compact_segments, call), members of struct idx_writer_options, and opens a writer.
+ * compact_records = -1 stands for IDX_COMPACT_BY_SIZE. Of the call, the memory and the folder are not used. */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"writer", "is closed: open another one", close_writer};
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
@@ -90,7 +91,8 @@ static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
 /* ---- Removing ---- */
 
 /* Removes the documents that the items name: by fingerprint and ID, or by either alone, as `key` says. Releases the
- * items in any case. Returns (how many documents were removed, how many items named none). */
+ * items in any case. Returns (how many documents were removed, how many items named none), or NULL with an exception
+ * set. */
 static PyObject *remove_and_release_items(struct writer_object *object, struct items *items, enum idx_removal_key key) {
     struct idx_removal removal;
     struct idx_item *list = items_make_list(items);

@@ -3,8 +3,8 @@
 #include "libidx/python/lookup.h"
 #include "libidx/python/writer.h"
 
-/* Returns (added bool[n], Matches) made of the match lists for `count` documents. A document was added if its list is
- * empty. Closes the lists in any case. */
+/* Returns (added bool[n], Matches) of the match lists of `count` documents, or NULL with an exception set. A document
+ * was added if its list is empty. Closes the lists in any case. */
 static PyObject *make_added_and_matches(struct idx_match_lists *lists, size_t count) {
     struct columns columns, added_column;
     bool ok = columns_make(&added_column, "?", count);

@@ -6,8 +6,8 @@
 
 /* ---- Progress, from the compacting thread ---- */
 
-/* Moves the exception that is set to object->raised, in place of one from an earlier compaction. The next call of
- * `wait` raises it. */
+/* Moves the exception that is set to object->progress_exception, in place of one from an earlier compaction. The next
+ * call of `wait` raises it. */
 static void keep_exception(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -15,8 +15,8 @@ static void keep_exception(struct writer_object *object) {
     if (traceback != NULL) PyException_SetTraceback(value, traceback);
     Py_XDECREF(type);
     Py_XDECREF(traceback);
-    Py_XDECREF(object->raised);
-    object->raised = value;
+    Py_XDECREF(object->progress_exception);
+    object->progress_exception = value;
 }
 
 bool writer_visit_progress(void *context, const struct idx_progress *progress) {
@@ -37,7 +37,7 @@ bool writer_visit_progress(void *context, const struct idx_progress *progress) {
 
 #define NANOSECONDS 1000000000L
 
-struct waiting {
+struct wait_state {
     struct handle *handle; /* of the writer */
     enum idx_status status;
     pthread_mutex_t mutex; /* for what follows */
@@ -45,43 +45,43 @@ struct waiting {
     bool ended;
 };
 
-/* Waits for the end of the compaction, and sets `status` and `ended` of a struct waiting, `context`. This is the
+/* Waits for the end of the compaction, and sets `status` and `ended` of a struct wait_state, `context`. This is the
  * function of a thread. Called without the GIL. */
 static void *wait_and_signal_end(void *context) {
-    struct waiting *waiting = context;
-    waiting->status = idx_writer_wait(waiting->handle->opened, &waiting->handle->call.error);
-    pthread_mutex_lock(&waiting->mutex);
-    waiting->ended = true;
-    pthread_cond_signal(&waiting->changed);
-    pthread_mutex_unlock(&waiting->mutex);
+    struct wait_state *wait_state = context;
+    wait_state->status = idx_writer_wait(wait_state->handle->opened, &wait_state->handle->call.error);
+    pthread_mutex_lock(&wait_state->mutex);
+    wait_state->ended = true;
+    pthread_cond_signal(&wait_state->changed);
+    pthread_mutex_unlock(&wait_state->mutex);
     return NULL;
 }
 
 /* Waits until the compaction has ended, for a tenth of a second at most. Returns whether it has ended. */
-static bool wait_tenth_of_second(struct waiting *waiting) {
+static bool wait_tenth_of_second(struct wait_state *wait_state) {
     struct timespec deadline;
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_nsec += NANOSECONDS / 10;
     deadline.tv_sec += deadline.tv_nsec / NANOSECONDS;
     deadline.tv_nsec %= NANOSECONDS;
-    pthread_mutex_lock(&waiting->mutex);
-    while (!waiting->ended && pthread_cond_timedwait(&waiting->changed, &waiting->mutex, &deadline) == 0) {
+    pthread_mutex_lock(&wait_state->mutex);
+    while (!wait_state->ended && pthread_cond_timedwait(&wait_state->changed, &wait_state->mutex, &deadline) == 0) {
     }
-    bool ended = waiting->ended;
-    pthread_mutex_unlock(&waiting->mutex);
+    bool ended = wait_state->ended;
+    pthread_mutex_unlock(&wait_state->mutex);
     return ended;
 }
 
-/* Waits for the end of the compaction, whose status waiting->status is then, and handles signals until then. If a
+/* Waits for the end of the compaction, and handles signals meanwhile. Sets wait_state->status to how it ended. If a
  * signal's handler raises, cancels the compaction. If no thread can be made, waits without handling signals. Called
  * without the GIL. */
-static void wait_and_handle_signals(struct writer_object *object, struct waiting *waiting) {
+static void wait_and_handle_signals(struct writer_object *object, struct wait_state *wait_state) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, wait_and_signal_end, waiting) != 0) {
-        wait_and_signal_end(waiting);
+    if (pthread_create(&thread, NULL, wait_and_signal_end, wait_state) != 0) {
+        wait_and_signal_end(wait_state);
         return;
     }
-    while (!wait_tenth_of_second(waiting))
+    while (!wait_tenth_of_second(wait_state))
         if (!call_check_signals(&object->handle.call)) object->cancels = true;
     pthread_join(thread, NULL);
     object->cancels = false;
@@ -91,16 +91,16 @@ static void wait_and_handle_signals(struct writer_object *object, struct waiting
  * raised, which cancelled the compaction, raises that exception in place of the error. */
 PyObject *writer_wait(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
-    struct waiting waiting = {
+    struct wait_state wait_state = {
         .handle = &object->handle, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     if (!handle_begin(object)) return NULL;
-    wait_and_handle_signals(object, &waiting);
-    bool ok = handle_end(object, waiting.status);
-    PyObject *raised = object->raised;
-    object->raised = NULL;
+    wait_and_handle_signals(object, &wait_state);
+    bool ok = handle_end(object, wait_state.status);
+    PyObject *exception = object->progress_exception;
+    object->progress_exception = NULL;
     /* Not if a signal's handler raised: that exception is set already, and goes first. */
-    if (waiting.status == IDX_CANCELLED && !object->handle.call.failed && raised != NULL)
-        PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
-    Py_XDECREF(raised);
+    if (wait_state.status == IDX_CANCELLED && !object->handle.call.failed && exception != NULL)
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_XDECREF(exception);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
