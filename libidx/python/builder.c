@@ -11,7 +11,7 @@ struct builder_object {
     uint64_t added_count; /* the ID of the next document if integer IDs are not given: how many came before */
 };
 
-PyObject *summary_new(const struct idx_build_summary *summary) {
+PyObject *make_summary_tuple(const struct idx_build_summary *summary) {
     return Py_BuildValue("(KKKKsnKnNKKK)", (unsigned long long)summary->documents,
                          (unsigned long long)summary->fingerprints, (unsigned long long)summary->table_bytes,
                          (unsigned long long)summary->documents_bytes, summary->scheme, (Py_ssize_t)summary->tables,
@@ -119,14 +119,14 @@ static PyObject *builder_add_texts(PyObject *self, PyObject *arguments) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Publishes the index, and closes the builder, even if that fails. Returns the tuple of summary_new. */
+/* Publishes the index, and closes the builder, even if that fails. Returns the tuple of make_summary_tuple. */
 static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     struct handle *handle = (struct handle *)self;
     struct idx_build_summary summary;
     if (!handle_begin(handle)) return NULL;
     bool ok = handle_end(handle, idx_builder_finish(handle->opened, &summary, &handle->call.error));
     handle_close_opened(handle);
-    return ok ? summary_new(&summary) : NULL;
+    return ok ? make_summary_tuple(&summary) : NULL;
 }
 
 static PyMethodDef builder_methods[] = {

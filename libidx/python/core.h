@@ -58,7 +58,7 @@ PyObject *index_visit_sets(PyObject *self, PyObject *visitor);
 /* ---- Types (builder.c, writer.c, stream.c) ---- */
 
 /* Returns the items of libidx.BuildSummary for a build or a merge, a tuple, for the caller to release. */
-PyObject *summary_new(const struct idx_build_summary *summary);
+PyObject *make_summary_tuple(const struct idx_build_summary *summary);
 
 bool builder_init(PyObject *module);
 bool writer_init(PyObject *module);

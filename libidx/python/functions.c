@@ -49,7 +49,7 @@ static int parse_paths(PyObject *object, void *paths_out) {
 }
 
 /* Takes (path, inputs, replace, call), and merges the indexes at the paths `inputs`, a sequence, into one at `path`.
- * `replace` says whether it may replace an index there. Returns the tuple of summary_new. */
+ * `replace` says whether it may replace an index there. Returns the tuple of make_summary_tuple. */
 PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
     struct idx_build_summary summary;
@@ -66,7 +66,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     call_release(&call);
     paths_release(&inputs);
     Py_DECREF(path.bytes);
-    return ok ? summary_new(&summary) : NULL;
+    return ok ? make_summary_tuple(&summary) : NULL;
 }
 
 /* Takes (path, all, max_segments, growth, call), members of struct idx_compact_options, and compacts the index. Returns

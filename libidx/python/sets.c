@@ -7,7 +7,7 @@ struct sets_object {
     struct handle handle; /* of a struct idx_sets */
     struct idx_text_shingle_options options;
     struct hashes shingles;      /* of the text that is being added */
-    size_t count;                /* how many texts were added */
+    size_t text_count;           /* how many texts were added */
     size_t compared_count;       /* how many of them have shingles */
     struct idx_needles *needles; /* what is looked for in texts; NULL: nothing yet */
     struct idx_needle_finder *finder;
@@ -54,7 +54,7 @@ static enum idx_status add_set(struct sets_object *object, const uint64_t *hashe
     enum idx_status status = idx_sets_add(object->handle.opened, count == 0 ? &no_hashes : hashes + begin, count,
                                           &object->handle.call.error);
     if (status != IDX_OK) return status;
-    object->count++;
+    object->text_count++;
     if (count > 0) object->compared_count++;
     return IDX_OK;
 }
@@ -128,18 +128,19 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
 /* ---- Keeping ---- */
 
 /* Decides which texts to keep, and sets the columns of sets_keep for each text: which text it joins, how much it
- * resembles that one, and if there is a third column, the share of its own shingles that are in that one. */
+ * resembles that one, and if there is a third column, the share of its own shingles that are in that one. Errors:
+ * IDX_OUT_OF_MEMORY, and those of idx_sets_keep. */
 static enum idx_status keep_and_set_columns(struct sets_object *object, const struct idx_keep_options *options,
                                             struct columns *columns) {
     struct call *call = &object->handle.call;
-    uint64_t *kept = columns->list[0].items;
+    uint64_t *kept_numbers = columns->list[0].items;
     double *resemblances = columns->list[1].items, *shares = columns->list[2].items;
-    struct idx_kept_set *results = malloc(object->count * sizeof *results + 1);
+    struct idx_kept_set *results = malloc(object->text_count * sizeof *results + 1);
     if (results == NULL) return call_fail_memory(call);
     enum idx_status status = idx_sets_keep(object->handle.opened, options, results, NULL, &call->error);
-    for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
+    for (size_t i = 0; i < object->text_count && status == IDX_OK; i++) {
         const bool is_kept = results[i].kept == i;
-        kept[i] = results[i].kept;
+        kept_numbers[i] = results[i].kept;
         resemblances[i] = is_kept ? 1 : (double)results[i].shared / (double)results[i].total;
         if (shares == NULL) continue;
         /* Both sets together have `total` hashes, so size = total + shared - (the size of the kept set), and the
@@ -183,9 +184,9 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     options.contained_size = members.value;
     options.prefer_copies = copies;
     if (preferences != Py_None && !parse_array(preferences, "preferences", &values)) return NULL;
-    if (preferences != Py_None && values.count != object->count) {
-        PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, values.count);
-    } else if (columns_make(&columns, options.contained > 0 ? "Qdd" : "Qd", object->count)) {
+    if (preferences != Py_None && values.count != object->text_count) {
+        PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->text_count, values.count);
+    } else if (columns_make(&columns, options.contained > 0 ? "Qdd" : "Qd", object->text_count)) {
         options.preferences = (const int64_t *)values.items;
         answer = columns_end(&columns, handle_begin(object) &&
                                            handle_end(object, keep_and_set_columns(object, &options, &columns)));
@@ -292,10 +293,10 @@ static PyObject *sets_find(PyObject *self, PyObject *texts_arg) {
  * without the GIL. Returns false if memory runs out. */
 static bool append_pair(void *context, const struct idx_set_pair *pair) {
     struct columns *columns = context;
-    const bool of_contained = columns->list[3].kind != 0;
+    const bool has_shares = columns->list[3].kind != 0;
     const uint32_t smaller_size = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
     int64_t *first = columns_add(columns, 0, 1), *second = columns_add(columns, 1, 1);
-    double *resemblance = columns_add(columns, 2, 1), *share = of_contained ? columns_add(columns, 3, 1) : NULL;
+    double *resemblance = columns_add(columns, 2, 1), *share = has_shares ? columns_add(columns, 3, 1) : NULL;
     if (columns->failed) return false;
     *first = (int64_t)pair->first;
     *second = (int64_t)pair->second;

@@ -251,10 +251,10 @@ static int64_t compute_unhalved_weight(const struct idxt_features *features, uin
         case IDXT_WEIGHT_LOGTF: return idxt_log_weight(count);
         case IDXT_WEIGHT_ONE: return IDX_WEIGHT_ONE;
         case IDXT_WEIGHT_TF: return (int64_t)count * IDX_WEIGHT_ONE;
-        case IDXT_WEIGHT_TFIDF: return (int64_t)count * idxt_table_idf(features->table, hash);
+        case IDXT_WEIGHT_TFIDF: return (int64_t)count * idxt_table_get_idf(features->table, hash);
         case IDXT_WEIGHT_IDF: break;
     }
-    return idxt_table_idf(features->table, hash);
+    return idxt_table_get_idf(features->table, hash);
 }
 
 /* Returns the weight of a word by its count, in units of 1/IDX_WEIGHT_ONE, halved word->halvings times and rounded

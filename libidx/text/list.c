@@ -114,7 +114,7 @@ static enum idx_status normalize_and_add_term(struct list *list, struct slice te
     size_t length = idxt_span_write_utf8(span, normalized);
     if (length == 0) return IDX_OK;
     if (list->table->term_count >= list->table->max_terms) return fail_at_line(list, "the list has too many terms");
-    bool ok = idxt_table_set(list->table, XXH3_64bits(normalized, length), documents);
+    bool ok = idxt_table_set_term(list->table, XXH3_64bits(normalized, length), documents);
     return ok ? IDX_OK : idxt_fail_memory(list->error);
 }
 
@@ -220,7 +220,7 @@ enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, 
                                struct idx_error *error) {
     struct list list = {.table = table, .path = path, .error = error};
     struct idxt_recipe words = {.method = IDXT_WORDS, .number = 1, .weighing = IDXT_WEIGHT_TF, .version = 1};
-    idxt_recipe_print(&words, table->features);
+    idxt_recipe_format(&words, table->features);
     UErrorCode code = idxt_segmenter_open(&list.segmenter);
     enum idx_status status =
         U_FAILURE(code) ? idxt_fail_icu(error, code) : read_lines_into_table(&list, (struct slice){bytes, length});

@@ -322,7 +322,7 @@ static void append_languages(char *string, const char *prefix, uint32_t language
     }
 }
 
-void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]) {
+void idxt_recipe_format(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]) {
     const struct method *method = &methods[recipe->method];
     *string = '\0';
     append_formatted(string, "%s", method->name);

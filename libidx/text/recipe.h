@@ -52,7 +52,7 @@ bool idxt_recipe_has_features(const struct idxt_recipe *recipe);
 size_t idxt_recipe_max_fingerprints(const struct idxt_recipe *recipe);
 
 /* Writes a recipe in its canonical form, without icu=, to `string`, with a NUL byte. It always fits. */
-void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);
+void idxt_recipe_format(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);
 
 /* Returns whether the weights of a recipe come from a table of document frequencies. */
 bool idxt_recipe_needs_table(const struct idxt_recipe *recipe);

@@ -150,8 +150,8 @@ enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_w
     if ((utf8 == NULL && length > 0) || visit == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "words need a text, and a visitor that gets them");
     idxt_run_init(&run);
-    for (size_t at = 0; at < length && !reader.stopped; at = run.end) {
-        if (!idxt_run_read(&run, utf8, length, at)) return idxt_fail_icu(error, run.code);
+    for (size_t position = 0; position < length && !reader.stopped; position = run.end) {
+        if (!idxt_run_read(&run, utf8, length, position)) return idxt_fail_icu(error, run.code);
         while (!reader.stopped && idxt_run_next_folded(&run, &letter, &folded))
             read_letter(&reader, &run, letter, folded);
     }
@@ -246,9 +246,9 @@ __attribute__((always_inline)) static inline UErrorCode
 add_shingles_of_text(struct shingle_builder *builder, const uint8_t *bytes, size_t length, character_adder add) {
     struct idxt_run run;
     idxt_run_init(&run);
-    for (size_t at = 0; at < length; at = run.end) {
-        size_t ascii_end = idxt_find_ascii_end(bytes, length, at);
-        add_ascii_characters(builder, bytes + at, ascii_end - at, add);
+    for (size_t position = 0; position < length; position = run.end) {
+        size_t ascii_end = idxt_find_ascii_end(bytes, length, position);
+        add_ascii_characters(builder, bytes + position, ascii_end - position, add);
         if (ascii_end == length) break;
         if (!idxt_run_read(&run, bytes, length, ascii_end)) return run.code;
         enum idxt_letter letter;

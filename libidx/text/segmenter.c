@@ -31,7 +31,7 @@ bool idxt_is_space(UChar unit) {
 
 void idxt_collapsed_begin(struct idxt_collapsed *collapsed) {
     collapsed->length = 0;
-    collapsed->begun = collapsed->space = false;
+    collapsed->has_text = collapsed->space_pending = false;
 }
 
 bool idxt_collapsed_add(struct idxt_collapsed *collapsed, const UChar *units, size_t length) {
@@ -41,13 +41,13 @@ bool idxt_collapsed_add(struct idxt_collapsed *collapsed, const UChar *units, si
     collapsed->units = grown;
     for (size_t i = 0; i < length; i++) {
         if (idxt_is_space(units[i])) {
-            collapsed->space = collapsed->begun;
+            collapsed->space_pending = collapsed->has_text;
             continue;
         }
-        if (collapsed->space) grown[collapsed->length++] = u' ';
+        if (collapsed->space_pending) grown[collapsed->length++] = u' ';
         grown[collapsed->length++] = units[i];
-        collapsed->begun = true;
-        collapsed->space = false;
+        collapsed->has_text = true;
+        collapsed->space_pending = false;
     }
     return true;
 }

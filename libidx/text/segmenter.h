@@ -20,8 +20,8 @@ struct idxt_collapsed {
     UChar *units;
     size_t length;
     size_t capacity;
-    bool begun; /* whether anything but white space was added */
-    bool space; /* whether white space was added after that; it becomes a space once anything else follows */
+    bool has_text;      /* whether anything but white space was added */
+    bool space_pending; /* whether white space was added after that; it becomes a space once anything else follows */
 };
 
 /* Returns whether a UTF-16 unit has the property White_Space of Unicode. */

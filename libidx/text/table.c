@@ -77,7 +77,7 @@ struct idx_text_table *idxt_table_new(void) {
 
 /* Returns the slot of a term, by its hash, or the empty one where it belongs: `documents` of that is 0. There always is
  * one, since at least half of the slots are empty. */
-static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t hash) {
+static struct idxt_term *find_term_slot(const struct idx_text_table *table, uint64_t hash) {
     size_t slot = (size_t)((hash ^ table->seed) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->slot_mask;
     while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
     return &table->slots[slot];
@@ -94,7 +94,7 @@ static bool rebuild_slots(struct idx_text_table *table, size_t slot_count, uint3
     table->term_count = 0;
     for (size_t i = 0; i < old_count; i++) {
         if (old_slots[i].documents <= max_dropped) continue; /* also empty slots, whose documents are 0 */
-        *find_term(table, old_slots[i].hash) = old_slots[i];
+        *find_term_slot(table, old_slots[i].hash) = old_slots[i];
         table->term_count++;
     }
     free(old_slots);
@@ -140,23 +140,23 @@ static bool make_room_for_term(struct idx_text_table *table) {
 /* Returns the slot of a term, by its hash. If the table lacks the term, adds it first, with 0 `documents`, which the
  * caller must set. Sets table->hashed to false, since the caller changes the table. Returns NULL if memory runs out. */
 static struct idxt_term *find_or_add_term(struct idx_text_table *table, uint64_t hash) {
-    struct idxt_term *term = find_term(table, hash);
+    struct idxt_term *term = find_term_slot(table, hash);
     table->hashed = false;
     if (term->documents != 0) return term;
     if (!make_room_for_term(table)) return NULL;
-    term = find_term(table, hash); /* once more, since terms may have moved */
+    term = find_term_slot(table, hash); /* once more, since terms may have moved */
     term->hash = hash;
     table->term_count++;
     return term;
 }
 
-bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+bool idxt_table_add_documents(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
     struct idxt_term *term = find_or_add_term(table, hash);
     if (term != NULL) term->documents += documents;
     return term != NULL;
 }
 
-bool idxt_table_set(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+bool idxt_table_set_term(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
     struct idxt_term *term = find_or_add_term(table, hash);
     if (term == NULL) return false;
     /* A larger number of documents, or a smaller idf. Equal ones may be set again. */
@@ -165,8 +165,8 @@ bool idxt_table_set(struct idx_text_table *table, uint64_t hash, uint32_t docume
     return true;
 }
 
-int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
-    uint64_t documents = find_term(table, hash)->documents;
+int64_t idxt_table_get_idf(const struct idx_text_table *table, uint64_t hash) {
+    uint64_t documents = find_term_slot(table, hash)->documents;
     if (table->kind != IDXT_IDF_LIST) return idxt_log_weight(table->documents + 1) - idxt_log_weight(documents + 1);
     return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }
@@ -249,14 +249,14 @@ unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *len
     return bytes;
 }
 
-bool idxt_table_is_encoded(const unsigned char *bytes, size_t length) {
+bool idxt_table_has_magic(const unsigned char *bytes, size_t length) {
     return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
 /* Checks the magic, the version, and that the sizes in the header add up to `length`. Returns NULL, or the end of a
  * sentence about what is wrong. */
 static const char *check_version_and_sizes(const unsigned char *bytes, size_t length) {
-    if (length < HEADER_BYTES + SUM_BYTES || !idxt_table_is_encoded(bytes, length))
+    if (length < HEADER_BYTES + SUM_BYTES || !idxt_table_has_magic(bytes, length))
         return "is not a table of document frequencies";
     if (read_number(bytes + AT_VERSION, 4) != VERSION && read_number(bytes + AT_VERSION, 4) != LIST_VERSION)
         return "is a table of document frequencies with an unknown version";
@@ -270,14 +270,14 @@ static const char *check_version_and_sizes(const unsigned char *bytes, size_t le
     return NULL;
 }
 
-/* Returns whether a table can be made for the features with this name: a string that idxt_recipe_print makes of an
+/* Returns whether a table can be made for the features with this name: a string that idxt_recipe_format makes of an
  * idxt_recipe_of_features. */
 static bool is_name_of_features(const char *name) {
     struct idxt_recipe recipe;
     char canonical[IDX_MAX_RECIPE_BYTES + 1];
     if (idxt_recipe_parse(&recipe, name) != NULL) return false;
     recipe = idxt_recipe_of_features(&recipe);
-    idxt_recipe_print(&recipe, canonical);
+    idxt_recipe_format(&recipe, canonical);
     return strcmp(canonical, name) == 0;
 }
 
@@ -319,14 +319,14 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
         if (i > 0 && hash <= previous_hash) *fault = "is damaged: its terms are not in order";
         if (documents < 1 || documents > max_documents) *fault = "is damaged: a term has no documents, or too many";
         if (*fault != NULL) return IDX_BAD_CONTENT;
-        if (!idxt_table_add(table, hash, (uint32_t)documents)) return IDX_OUT_OF_MEMORY;
+        if (!idxt_table_add_documents(table, hash, (uint32_t)documents)) return IDX_OUT_OF_MEMORY;
         previous_hash = hash;
     }
     table->hashed = true;
     return IDX_OK;
 }
 
-bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash) {
+bool idxt_table_get_hash(const struct idx_text_table *table, uint64_t *hash) {
     if (table->hashed) {
         *hash = table->hash;
         return true;

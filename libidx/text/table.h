@@ -53,18 +53,18 @@ struct idx_text_table *idxt_table_new(void);
 /* Adds `documents` to the number of documents of a term, by the XXH3 hash of its bytes. Adds the term if the table
  * lacks it, after dropping rare terms if there are max_terms already. The sum must stay below 2^32. Returns false if
  * memory runs out. */
-bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+bool idxt_table_add_documents(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
 /* Sets `documents` (struct idxt_term) of a term, by the XXH3 hash of its bytes. Adds the term if the table lacks it. If
  * the table has the term, the value of the more frequent one counts: the larger number of documents, or the smaller
  * idf. The caller has checked that term_count is below max_terms, so that no terms are dropped. Returns false if memory
  * runs out. */
-bool idxt_table_set(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+bool idxt_table_set_term(struct idx_text_table *table, uint64_t hash, uint32_t documents);
 
 /* Returns the idf of a term in units of 1/65536. With IDXT_IDF_LIST it is what the list says, or unknown_idf if the
  * list lacks the term. Otherwise it is log2((documents of the corpus + 1) / (documents of the term + 1)): 0 for a term
  * of all documents, and the greatest for one that the table lacks. */
-int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash);
+int64_t idxt_table_get_idf(const struct idx_text_table *table, uint64_t hash);
 
 /* Sorts the `documents` of all terms in ascending order, and sets *documents to the one at index floor(term_count /
  * divisor): with 2 the upper median, for example. The divisor is at least 2, and there must be a term. Returns false if
@@ -80,7 +80,7 @@ struct idxt_term *idxt_table_sort_terms(const struct idx_text_table *table);
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length);
 
 /* Returns whether bytes begin with the magic of a table's file. */
-bool idxt_table_is_encoded(const unsigned char *bytes, size_t length);
+bool idxt_table_has_magic(const unsigned char *bytes, size_t length);
 
 /* Reads the bytes of a table's file, which may be damaged, into an empty table. Errors: IDX_BAD_CONTENT, with *fault
  * set to the end of a sentence that begins with the name of the file, as static text; IDX_OUT_OF_MEMORY. After an error
@@ -90,6 +90,6 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
 
 /* Sets *hash to the hash with which a table's file ends, and by which recipes name the table: table->hash, or unless
  * table->hashed, by encoding the whole table. Returns false if memory runs out. */
-bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash);
+bool idxt_table_get_hash(const struct idx_text_table *table, uint64_t *hash);
 
 #endif

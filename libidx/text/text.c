@@ -18,7 +18,7 @@ static enum idx_status attach_table(struct idxt_features *features, const char *
     if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     struct idxt_recipe features_recipe = idxt_recipe_of_features(recipe);
     char features_name[IDX_MAX_RECIPE_BYTES + 1]; /* what a counted table must be made for */
-    idxt_recipe_print(&features_recipe, features_name);
+    idxt_recipe_format(&features_recipe, features_name);
     if (table == NULL && recipe->has_table)
         return idxt_fail(error, IDX_BAD_RECIPE,
                          "recipe '%s' names a table of document frequencies, but none is given: give that table",
@@ -58,14 +58,14 @@ static enum idx_status attach_table(struct idxt_features *features, const char *
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
     uint64_t table_hash = 0;
-    if (table != NULL && !idxt_table_hash(table, &table_hash)) return idxt_fail_memory(error);
+    if (table != NULL && !idxt_table_get_hash(table, &table_hash)) return idxt_fail_memory(error);
     const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
     if (fault != NULL)
         return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES,
                          recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
     enum idx_status status = attach_table(&text->features, recipe, table, table_hash, error);
     if (status != IDX_OK) return status;
-    idxt_recipe_print(&text->features.recipe, text->recipe);
+    idxt_recipe_format(&text->features.recipe, text->recipe);
     if (idxt_recipe_asks_dictionaries(&text->features.recipe)) {
         size_t length = strlen(text->recipe);
         UVersionInfo version;

@@ -21,7 +21,7 @@ static enum idx_status fail_table_memory(struct idx_error *error) {
  * the features that its table counts. */
 static void write_features_recipe(const struct idx_text *text, char recipe[IDX_MAX_RECIPE_BYTES + 1]) {
     struct idxt_recipe features = idxt_recipe_of_features(&text->features.recipe);
-    idxt_recipe_print(&features, recipe);
+    idxt_recipe_format(&features, recipe);
 }
 
 enum idx_status idx_text_table_open(struct idx_text_table **table, const struct idx_text *text,
@@ -58,7 +58,7 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
     table->documents++;
     table->hashed = false;
     for (size_t i = 0; i < words->count; i++) {
-        if (!idxt_table_add(table, words->words[i].hash, 1)) return fail_table_memory(error);
+        if (!idxt_table_add_documents(table, words->words[i].hash, 1)) return fail_table_memory(error);
     }
     return IDX_OK;
 }
@@ -215,7 +215,7 @@ static enum idx_status decode_table_or_list(struct idx_text_table **table, const
     const char *fault = "is too long for a table of document frequencies";
     enum idx_status status = IDX_BAD_CONTENT;
     if (decoded == NULL) return fail_table_memory(error);
-    bool is_list = length <= MAX_BYTES && !idxt_table_is_encoded(bytes, length);
+    bool is_list = length <= MAX_BYTES && !idxt_table_has_magic(bytes, length);
     if (is_list)
         status = idxt_list_read(decoded, (const char *)bytes, length, path, error);
     else if (length <= MAX_BYTES)

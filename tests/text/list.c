@@ -44,16 +44,16 @@ static void test_idf(void **state) {
         idx_text_table_get_properties(table, &properties);
         assert_true(properties.documents == 0 && properties.terms == 4 && properties.dropped == 0);
         assert_string_equal(properties.features, "words:1;nfkc-cf;w=tf;v1");
-        assert_int_equal(idxt_table_idf(table, hash_of("\xE7\x9A\x84")), 32768);
-        assert_int_equal(idxt_table_idf(table, hash_of("near")), 910994); /* 13.900677652 * 65536, rounded down */
-        assert_int_equal(idxt_table_idf(table, hash_of("web")), 147456);
-        assert_int_equal(idxt_table_idf(table, hash_of("unknown")), 7 * 65536); /* of 0.5, 2.25, 7 and 13.9 */
+        assert_int_equal(idxt_table_get_idf(table, hash_of("\xE7\x9A\x84")), 32768);
+        assert_int_equal(idxt_table_get_idf(table, hash_of("near")), 910994); /* 13.900677652 * 65536, rounded down */
+        assert_int_equal(idxt_table_get_idf(table, hash_of("web")), 147456);
+        assert_int_equal(idxt_table_get_idf(table, hash_of("unknown")), 7 * 65536); /* of 0.5, 2.25, 7 and 13.9 */
         idx_text_table_close(table);
     }
     struct idx_text_table *table = read_list("#idf\na\t0\nb\t1000.0\nc\t1\n");
-    assert_int_equal(idxt_table_idf(table, hash_of("a")), 0);
-    assert_int_equal(idxt_table_idf(table, hash_of("b")), INT64_C(1000) * 65536);
-    assert_int_equal(idxt_table_idf(table, hash_of("unknown")), 65536);
+    assert_int_equal(idxt_table_get_idf(table, hash_of("a")), 0);
+    assert_int_equal(idxt_table_get_idf(table, hash_of("b")), INT64_C(1000) * 65536);
+    assert_int_equal(idxt_table_get_idf(table, hash_of("unknown")), 65536);
     idx_text_table_close(table);
 }
 
@@ -73,7 +73,7 @@ static void test_forms(void **state) {
     idx_text_table_get_properties(table, &properties);
     assert_int_equal(properties.terms, 5);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_int_equal(idxt_table_idf(table, hash_of(expected[i].term)), expected[i].idf * 65536);
+        assert_int_equal(idxt_table_get_idf(table, hash_of(expected[i].term)), expected[i].idf * 65536);
     idx_text_table_close(table);
 }
 
@@ -83,11 +83,11 @@ static void test_counts(void **state) {
     struct idx_text_table_properties properties;
     idx_text_table_get_properties(table, &properties);
     assert_true(properties.documents == 1000 && properties.terms == 4);
-    assert_int_equal(idxt_table_idf(table, hash_of("near")), idxt_log_weight(1001) - idxt_log_weight(4));
-    assert_int_equal(idxt_table_idf(table, hash_of("new york")), idxt_log_weight(1001) - idxt_log_weight(6));
-    assert_int_equal(idxt_table_idf(table, hash_of("#x")), idxt_log_weight(1001) - idxt_log_weight(8));
-    assert_int_equal(idxt_table_idf(table, hash_of("the")), 0);
-    assert_int_equal(idxt_table_idf(table, hash_of("unknown")), idxt_log_weight(1001) - idxt_log_weight(1));
+    assert_int_equal(idxt_table_get_idf(table, hash_of("near")), idxt_log_weight(1001) - idxt_log_weight(4));
+    assert_int_equal(idxt_table_get_idf(table, hash_of("new york")), idxt_log_weight(1001) - idxt_log_weight(6));
+    assert_int_equal(idxt_table_get_idf(table, hash_of("#x")), idxt_log_weight(1001) - idxt_log_weight(8));
+    assert_int_equal(idxt_table_get_idf(table, hash_of("the")), 0);
+    assert_int_equal(idxt_table_get_idf(table, hash_of("unknown")), idxt_log_weight(1001) - idxt_log_weight(1));
     idx_text_table_close(table);
 }
 
@@ -99,10 +99,10 @@ static void test_equal_terms(void **state) {
     for (size_t i = 0; i < 2; i++) {
         struct idx_text_table *table = read_list(idf[i]);
         assert_int_equal(table->term_count, 1);
-        assert_int_equal(idxt_table_idf(table, hash_of("a")), 98304);
+        assert_int_equal(idxt_table_get_idf(table, hash_of("a")), 98304);
         idx_text_table_close(table);
         table = read_list(counts[i]);
-        assert_int_equal(idxt_table_idf(table, hash_of("a")), idxt_log_weight(10) - idxt_log_weight(8));
+        assert_int_equal(idxt_table_get_idf(table, hash_of("a")), idxt_log_weight(10) - idxt_log_weight(8));
         idx_text_table_close(table);
     }
     struct idx_text_table *table = read_list("\xC2\xAD 1.0\nb 2.0\n"); /* a soft hyphen is nothing */
@@ -181,12 +181,12 @@ static void test_files(void **state) {
     for (size_t i = 0; i < 2; i++) {
         struct idx_text_table *table = read_list(lists[i][0]), *same = read_list(lists[i][1]), *read;
         uint64_t hash, again;
-        assert_true(idxt_table_hash(table, &hash) && idxt_table_hash(same, &again) && hash == again);
+        assert_true(idxt_table_get_hash(table, &hash) && idxt_table_get_hash(same, &again) && hash == again);
         assert_int_equal(idx_text_table_write(table, path, NULL), IDX_OK);
         assert_int_equal(idx_text_table_read(&read, path, NULL), IDX_OK);
-        assert_true(idxt_table_hash(read, &again) && hash == again && read->kind == table->kind);
+        assert_true(idxt_table_get_hash(read, &again) && hash == again && read->kind == table->kind);
         for (const char *const *word = (const char *const[]){"a", "b", "c", "unknown", NULL}; *word != NULL; word++)
-            assert_int_equal(idxt_table_idf(read, hash_of(*word)), idxt_table_idf(table, hash_of(*word)));
+            assert_int_equal(idxt_table_get_idf(read, hash_of(*word)), idxt_table_get_idf(table, hash_of(*word)));
         idx_text_table_close(read);
         idx_text_table_close(same);
         idx_text_table_close(table);

@@ -53,7 +53,7 @@ static void test_canonical_forms(void **state) {
         const char *given = cases[i].given;
         for (int round = 0; round < 2; round++) {
             assert_null(idxt_recipe_parse(&recipe, given));
-            idxt_recipe_print(&recipe, printed);
+            idxt_recipe_format(&recipe, printed);
             assert_string_equal(printed, cases[i].canonical);
             given = cases[i].canonical;
         }
@@ -202,7 +202,7 @@ static void test_the_longest_fits(void **state) {
     char printed[IDX_MAX_RECIPE_BYTES + 1];
     assert_null(idxt_recipe_parse(&recipe, "words:8,stop=de+en+es+fr+it+nl+pt+ru+zh;stop=de+en+es+fr+it+nl+pt+ru+zh;"
                                            "w=tfidf:0123456789abcdef;top=1000000;title=100;v1"));
-    idxt_recipe_print(&recipe, printed);
+    idxt_recipe_format(&recipe, printed);
     assert_true(strlen(printed) + strlen(";icu=9999999") <= IDX_MAX_RECIPE_BYTES);
     assert_string_equal(printed + strlen(printed) - 25, ";top=1000000;title=100;v1");
 }
@@ -218,7 +218,7 @@ static void test_hostile_strings(void **state) {
             memcpy(copy, whole, sizeof whole);
             copy[i] = (char)byte;
             if (idxt_recipe_parse(&recipe, copy) != NULL) continue;
-            idxt_recipe_print(&recipe, printed);
+            idxt_recipe_format(&recipe, printed);
             assert_null(idxt_recipe_parse(&again, printed));
             assert_memory_equal(&recipe, &again, sizeof recipe);
         }
@@ -243,7 +243,7 @@ static void test_features(void **state) {
         char printed[IDX_MAX_RECIPE_BYTES + 1];
         assert_null(idxt_recipe_parse(&recipe, cases[i].recipe));
         recipe = idxt_recipe_of_features(&recipe);
-        idxt_recipe_print(&recipe, printed);
+        idxt_recipe_format(&recipe, printed);
         assert_string_equal(printed, cases[i].features);
     }
 }

@@ -34,7 +34,7 @@ static int64_t idf_of(const struct idx_text_table *table, const char *word) {
     struct idx_simhash simhash;
     idx_simhash_init(&simhash);
     idx_simhash_add(&simhash, word, strlen(word), 1);
-    return idxt_table_idf(table, idx_simhash_finish(&simhash, 64));
+    return idxt_table_get_idf(table, idx_simhash_finish(&simhash, 64));
 }
 
 static struct idx_text_table *small_table(void) {
@@ -88,7 +88,7 @@ static void test_bytes(void **state) {
     assert_memory_equal(bytes, head, sizeof head);
     assert_memory_equal(bytes + sizeof head, rest, sizeof rest);
     uint64_t hash;
-    assert_true(idxt_table_hash(table, &hash));
+    assert_true(idxt_table_get_hash(table, &hash));
     for (unsigned i = 0; i < 8; i++) assert_int_equal(bytes[length - 8 + i], hash >> 8 * i & 0xFF);
     free(bytes);
     idx_text_table_close(table);
@@ -101,12 +101,12 @@ static void test_write_and_read(void **state) {
     uint64_t hash, again;
     assert_int_equal(idx_text_table_write(table, path, &error), IDX_OK);
     assert_int_equal(idx_text_table_read(&read, path, &error), IDX_OK);
-    assert_true(idxt_table_hash(table, &hash) && idxt_table_hash(read, &again) && hash == again);
+    assert_true(idxt_table_get_hash(table, &hash) && idxt_table_get_hash(read, &again) && hash == again);
     assert_int_equal(idf_of(read, "a"), idf_of(table, "a"));
     /* what is added then changes the hash */
     struct idx_text *text = open_by("words:1;v1");
     add(read, text, "");
-    assert_true(idxt_table_hash(read, &again) && hash != again);
+    assert_true(idxt_table_get_hash(read, &again) && hash != again);
     idx_text_close(text);
     idx_text_table_close(read);
     idx_text_table_close(table);
@@ -232,7 +232,7 @@ static void test_dropping(void **state) {
     table->documents = TERMS;
     for (uint32_t round = 1; round <= TERMS; round++) {
         for (uint64_t term = round; term <= TERMS; term++) {
-            assert_true(idxt_table_add(table, term, 1));
+            assert_true(idxt_table_add_documents(table, term, 1));
             assert_true(table->term_count <= MOST);
         }
     }
@@ -252,11 +252,11 @@ static void test_dropping(void **state) {
     assert_non_null(table);
     table->max_terms = MOST;
     for (uint64_t i = 1; i <= MOST * 10; i++) {
-        assert_true(idxt_table_add(table, 0, 1));
-        assert_true(idxt_table_add(table, i, 1));
+        assert_true(idxt_table_add_documents(table, 0, 1));
+        assert_true(idxt_table_add_documents(table, i, 1));
     }
     table->documents = MOST * 10;
-    assert_int_equal(idxt_table_idf(table, 0), 0);
+    assert_int_equal(idxt_table_get_idf(table, 0), 0);
     /* 99 rare terms come before the first drop, which takes them all; so does each that follows */
     assert_int_equal(table->dropped, 10);
     assert_int_equal(table->term_count, 1 + 10);
@@ -295,7 +295,7 @@ static void test_terms_with_equal_low_bits(void **state) {
     size_t length;
     (void)state;
     assert_non_null(read);
-    for (uint64_t i = 1; i <= TERMS; i++) assert_true(idxt_table_add(table, i << 24, 1));
+    for (uint64_t i = 1; i <= TERMS; i++) assert_true(idxt_table_add_documents(table, i << 24, 1));
     unsigned char *bytes = idxt_table_encode(table, &length);
     assert_non_null(bytes);
     assert_int_equal(idxt_table_decode(read, bytes, length, &fault), IDX_OK);
