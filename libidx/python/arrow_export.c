@@ -78,7 +78,7 @@ struct column_memory {
     const void *buffers[3];
 };
 
-/* Releases two buffers of Python, on any thread, with or without the GIL. Once Python has ended, does nothing: the
+/* Releases the two buffers `views`, on any thread, with or without the GIL. Once Python has ended, does nothing: the
  * memory stays until the process ends. */
 static void release_views(Py_buffer *views) {
     if (!Py_IsInitialized()) return;
@@ -163,7 +163,7 @@ static void free_export(struct export *export) {
     free(export);
 }
 
-/* This is the `release` of the stream. */
+/* This is the `release` of the stream: frees its private data. The consumer calls it, or free_stream. */
 static void release_stream(struct ArrowArrayStream *stream) {
     free_export(stream->private_data);
     stream->release = NULL;

@@ -1,5 +1,7 @@
 /* module.h: what the extension modules _core and _text share: errors, progress, arrays and texts that come in, columns
- * that go out. All functions are called with the GIL held, unless they say otherwise. */
+ * that go out. All functions are called with the GIL held, unless they say otherwise. A comment "Takes (a, b)" is on a
+ * function that Python calls with these arguments: it returns NULL with an exception set on failure, and None if the
+ * comment names no result. */
 #ifndef IDX_PYTHON_MODULE_H
 #define IDX_PYTHON_MODULE_H
 
@@ -88,9 +90,9 @@ void call_release(struct call *call);
 
 /* ---- Calls (errors.c) ---- */
 
-/* Release the GIL for a call of the library. call_begin is for a call that parse_call has set. call_begin_quiet is for
- * one without progress, whose members need not be set. Both return true always, so that one can write
- * call_begin(&call) && call_end(&call, idx_...(..., &call.error)). */
+/* Release the GIL for a call of the library; call_end must follow. call_begin is for a call that parse_call or
+ * handle_new has set, call_begin_quiet for one without progress, of which the caller has set nothing. Both always
+ * return true, so that one can write call_begin(&call) && call_end(&call, idx_...(..., &call.error)). */
 bool call_begin(struct call *call);
 bool call_begin_quiet(struct call *call);
 

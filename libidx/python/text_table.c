@@ -48,7 +48,8 @@ static PyObject *table_load(PyObject *type, PyObject *path_arg) {
 /* The properties of a Table; the closure of each is its number. */
 enum property { DOCUMENTS, TERMS, DROPPED, FEATURES };
 
-/* Returns the property whose enum property is the closure. This is the getter of all table_properties. */
+/* Returns the property whose number, an enum property, is the closure: an int, or a str for FEATURES. This is the
+ * getter of all table_properties. */
 static PyObject *get_property(PyObject *self, void *closure) {
     struct idx_text_table_properties properties;
     idx_text_table_get_properties(((struct table_object *)self)->table, &properties);

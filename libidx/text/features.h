@@ -49,8 +49,9 @@ struct idxt_features {
     size_t ranked_capacity;
 };
 
-/* Opens what is needed to find features. The caller has set `recipe` and `table`, and calls idxt_features_close even
- * after an error. Errors, here and below, are those of ICU; if memory ran out, U_MEMORY_ALLOCATION_ERROR. */
+/* Opens the segmenter, and makes the sets of stop words, as `recipe` says, which the caller has set, as well as
+ * `table`. The caller calls idxt_features_close even after an error. Errors, here and below, are those of ICU; if
+ * memory ran out, U_MEMORY_ALLOCATION_ERROR. */
 UErrorCode idxt_features_open(struct idxt_features *features);
 
 /* Removes all features. Must be called before each document, the first one as well. */

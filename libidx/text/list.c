@@ -39,7 +39,7 @@ static enum idx_status fail_at_line(const struct list *list, const char *fault) 
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
 
-/* Returns how many digits a slice has from byte `begin` on before anything else. */
+/* Returns how many digits in a row a slice has from byte `begin` on. */
 static size_t count_digits_from(struct slice slice, size_t begin) {
     size_t end = begin;
     while (end < slice.length && slice.bytes[end] >= '0' && slice.bytes[end] <= '9') end++;
@@ -82,7 +82,7 @@ static bool read_idf(struct slice number, uint32_t *idf) {
     return *idf <= IDXT_MAX_IDF;
 }
 
-/* Splits a line into a term and a number, which may be anything: at its last tab, or without a tab, at its only space.
+/* Splits a line at its last tab, or without a tab at its only space, into a term and a number, which the caller checks.
  * Returns false if there is no such separator, or no term before it. */
 static bool split_line(struct slice line, struct slice *term, struct slice *number) {
     const char *separator = memrchr(line.bytes, '\t', line.length);
