@@ -17,7 +17,7 @@ struct record {
     size_t length;
 };
 
-/* Appends a struct record, and behind it `length` bytes. If memory runs out, records->error says so. */
+/* Appends a struct record, and behind it the `length` bytes at `bytes`. If memory runs out, records->error is set. */
 static void append_record(struct output *records, enum record_kind kind, const void *bytes, size_t length) {
     struct record record = {kind, length};
     output_bytes(records, &record, sizeof record);
@@ -51,8 +51,8 @@ void agree_append_document(const struct idx_document *document, struct output *r
 struct entry {
     const char *id; /* Set when the group ends, since `ids` moves as it grows. */
     size_t length;
-    uint64_t ordinal_or_count; /* The query's ordinal while entries are added, and in keep_agreed_documents and later,
-                                  how many queries are near to the document. */
+    uint64_t ordinal;      /* That of the query in its group. */
+    uint64_t near_queries; /* How many queries of the group the document is near to; keep_agreed_documents sets it. */
 };
 
 /* Compares entries by the bytes of their IDs. Of two IDs that begin alike, the shorter one comes first. */
@@ -65,26 +65,26 @@ static int compare_by_id(const struct entry *a, const struct entry *b) {
 static int compare_by_id_and_ordinal(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     int order = compare_by_id(a, b);
-    return order != 0 ? order : compare_u64(&a->ordinal_or_count, &b->ordinal_or_count);
+    return order != 0 ? order : compare_u64(&a->ordinal, &b->ordinal);
 }
 
-/* Compares entries by count, larger counts first, and then by ID. For qsort. */
+/* Compares entries by near_queries, larger counts first, and then by ID. For qsort. */
 static int compare_by_count_and_id(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
-    int order = compare_u64(&b->ordinal_or_count, &a->ordinal_or_count);
+    int order = compare_u64(&b->near_queries, &a->near_queries);
     return order != 0 ? order : compare_by_id(a, b);
 }
 
-/* Replaces the entries by one for each document that at least `min_queries` queries are near to, with the count of
- * these queries, and returns how many entries remain. The entries must be sorted by ID and ordinal: those of one
- * document are then together, and several of one query, which count once, follow each other. */
+/* Replaces the entries by one for each document that at least `min_queries` queries are near to, with near_queries set.
+ * Returns how many entries are left. The entries must be sorted by ID and ordinal: those of one document are then
+ * together, and several of one query, which count once, follow each other. */
 static size_t keep_agreed_documents(struct entry *entries, size_t entry_count, uint64_t min_queries) {
     size_t kept = 0;
     for (size_t first = 0, next; first < entry_count; first = next) {
-        uint64_t queries = 1;
-        for (next = first + 1; next < entry_count && compare_by_id(&entries[first], &entries[next]) == 0; next++)
-            if (entries[next].ordinal_or_count != entries[next - 1].ordinal_or_count) queries++;
-        if (queries >= min_queries) entries[kept++] = (struct entry){entries[first].id, entries[first].length, queries};
+        struct entry document = {entries[first].id, entries[first].length, 0, 1};
+        for (next = first + 1; next < entry_count && compare_by_id(&document, &entries[next]) == 0; next++)
+            if (entries[next].ordinal != entries[next - 1].ordinal) document.near_queries++;
+        if (document.near_queries >= min_queries) entries[kept++] = document;
     }
     return kept;
 }
@@ -103,7 +103,7 @@ static void write_document_row(struct rows *rows, const struct agree *agree, con
     const struct idx_document document = make_document(agree, entry);
     row_begin(rows);
     row_write_id(rows, "query", agree->query.bytes, agree->query.length);
-    row_write_number(rows, "agree", entry->ordinal_or_count);
+    row_write_number(rows, "agree", entry->near_queries);
     row_write_document_id(rows, "document", &document);
     row_end(rows);
 }
@@ -127,9 +127,9 @@ void agree_write_group(struct agree *agree, struct output *output) {
     if (entry_count > 0) agree->found = true;
 }
 
-/* Adds a query to the current group if it has the group's ID; otherwise writes that group and begins another. Without
- * an ID, `id` is the fingerprint as it is printed. If memory runs out, `output` fails, or the new group's error is set.
- */
+/* Adds a query to the current group if it has the group's ID; otherwise writes that group to `output`, and begins
+ * another. Without an ID, `id` is the fingerprint as it is printed. If memory runs out, output->error is set, or
+ * query.error, by which agree_write_group sets it later. */
 static void add_query_to_group(struct agree *agree, bool has_id, const char *id, size_t length, struct output *output) {
     struct output *query = &agree->query;
     bool is_in_group = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
@@ -156,7 +156,7 @@ void agree_count_records(struct agree *agree, struct output *output) {
         memcpy(&record, records->bytes + offset, sizeof record);
         const char *bytes = records->bytes + offset + sizeof record;
         if (record.kind == RECORD_DOCUMENT) {
-            struct entry entry = {NULL, record.length, agree->ordinal};
+            struct entry entry = {NULL, record.length, agree->ordinal, 0};
             output_bytes(&agree->ids, bytes, record.length);
             output_bytes(&agree->entries, &entry, sizeof entry);
         } else {

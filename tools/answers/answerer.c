@@ -48,8 +48,8 @@ static void begin_match_row(struct rows *rows, const struct question *question, 
     row_write_number(rows, "distance", match->distance);
 }
 
-/* Writes how much the text of a query resembles that of a document; if that is not known, null in JSON and - in
- * columns. The output fails if memory ran out. */
+/* Writes the resemblance of the text of a query and that of a document, rounded down to four digits; if it is not
+ * known, null in JSON and - in columns. If memory runs out, the output's error is set. */
 static void write_resemblance(struct rows *rows, struct answerer *answerer, const struct query *query,
                               const struct idx_document *document) {
     const struct resembling resembling = {.folder = answerer->question->texts,

@@ -38,8 +38,8 @@ struct answerer {
 /* Initializes an answerer to the question, which must stay valid until answerer_free. */
 void answerer_init(struct answerer *answerer, const struct question *question);
 
-/* Writes the answers to `count` queries, up to ANSWER_QUERIES, in their order. If the library fails, sets `error` and
- * returns false; what was found before that is written. */
+/* Looks `count` queries up, ANSWER_QUERIES or fewer, and writes the answers in their order. If the library fails, sets
+ * `error` and returns false; what was found before that is written. */
 bool answerer_answer_queries(struct answerer *answerer, const struct query *queries, size_t count,
                              struct output *output);
 
@@ -61,13 +61,13 @@ void answerer_free(struct answerer *answerer);
  * document of the index is written if it is near to enough of them. Answerers append records of what they find, and
  * agree_count_records counts them in the order of the queries. */
 
-/* Appends the record of a query, or of a document near to the query whose record is the last, to `records`, which keeps
- * bytes in memory. If memory runs out, records->error says so. */
+/* Append to `records`, an output in memory, the record of a query, or of a document that is near to the query appended
+ * last. IDs are copied. If memory runs out, records->error is set. */
 void agree_append_query(const struct question *question, const struct query *query, struct output *records);
 void agree_append_document(const struct idx_document *document, struct output *records);
 
-/* Counts for each group of queries how many of them a document is near to. Consecutive queries of one ID are a group; a
- * query without an ID is a group of its own. It is initialized with AGREE_INIT, and used by one thread. */
+/* Counts for each document how many queries of a group it is near to. Consecutive queries of one ID are a group; a
+ * query without an ID is a group of its own. AGREE_INIT initializes the struct, which one thread uses. */
 struct agree {
     const struct question *question;
     struct output records; /* Records that agree_count_records has not counted yet. */
@@ -83,12 +83,13 @@ struct agree {
 #define AGREE_INIT(q)                                                                                                  \
     { .question = q, .records = OUTPUT_BUFFER, .query = OUTPUT_BUFFER, .entries = OUTPUT_BUFFER, .ids = OUTPUT_BUFFER }
 
-/* Adds the records to their groups, and empties `records`. Writes the documents of each group that ends by this, like
- * agree_write_group. If memory runs out, `output` fails. */
+/* Adds agree->records to their groups, and empties them. Writes the documents of each group that ends by this, like
+ * agree_write_group. If memory runs out, output->error is set. */
 void agree_count_records(struct agree *agree, struct output *output);
 
-/* Writes the documents that are near to enough queries of the current group, those near to the most queries first. To
- * be called once there are no more records. If memory runs out, `output` fails. */
+/* Writes the documents that are near to enough queries of the current group, those near to the most queries first, and
+ * sets `found` if there are any. To be called once there are no more records. If memory ran out for this group,
+ * output->error is set, and nothing is written. */
 void agree_write_group(struct agree *agree, struct output *output);
 
 /* Frees what the struct holds. */
@@ -98,18 +99,20 @@ void agree_free(struct agree *agree);
 
 struct query_batch;
 
-/* Returns a batch that `threads` threads answer, the calling one included, or NULL, without a complaint, if memory ran
- * out. The question must stay valid. query_batch_free frees the batch. */
+/* Returns an empty batch that `threads` threads answer, 1 or more with the calling one, or NULL, without a complaint,
+ * if memory ran out. The question must stay valid. query_batch_free frees the batch. */
 struct query_batch *query_batch_new(const struct question *question, unsigned threads);
 
-/* Copies a query into the batch, which must not be full. Returns false, without a complaint, if memory ran out. */
+/* Copies a query with its ID and shingles into the batch, which must not be full. Returns false, without a complaint,
+ * if memory ran out; then no further query can be added. */
 bool query_batch_add(struct query_batch *batch, const struct query *query);
 
 /* Returns whether the batch has so many queries, or so many bytes of IDs or shingles, that no more may be added. */
 bool query_batch_is_full(const struct query_batch *batch);
 
-/* Writes the answers to the queries of the batch, and empties the batch. If the library fails, sets *error and returns
- * false; the answers to the queries before are written. */
+/* Writes the answers to the queries of the batch in their order, and empties the batch. If the library fails at a
+ * query, sets *error and returns false; the answers to the queries before it are written. If memory runs out,
+ * output->error is set. */
 bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error);
 
 /* Returns whether any query of this batch or of earlier ones had a match. */
@@ -143,15 +146,16 @@ struct stream_answers {
 };
 
 /* Sorts the *count queries in `fingerprints` as their lines will be, removes repeated ones, and sets *count to how many
- * are left. The caller sets `output` and `bits` before. `ids` has the IDs as they are printed, one after the other:
- * that of query i ends at id_ends[i], and is empty if the query has none. Fingerprints and IDs must stay valid until
- * stream_answers_free. Returns false, without a complaint, if memory ran out. */
+ * are left. In *answers, `output` and `bits` must be set, and all else 0. `ids` has the IDs as they are printed, one
+ * after the other: that of query i ends at byte id_ends[i], and is empty if the query has none. `id_ends` is not needed
+ * afterwards; fingerprints and IDs must stay valid until stream_answers_free, which the caller calls in any case.
+ * Returns false, without a complaint, if memory ran out. */
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends);
 
-/* Prints the matches of query `number`, or stores them if another query shares its ID. Returns false to stop: memory
- * ran out (`failed`), the output failed, or a signal was noted. This is an idx_batch_visitor for idx_stream_finish,
- * whose context is a struct stream_answers. */
+/* Prints the matches of query `number`, or stores them if another query shares its ID. The library calls this for the
+ * queries in the order of their numbers. Returns false to stop: memory ran out (`failed`), the output failed, or a
+ * signal was noted. This is an idx_batch_visitor for idx_stream_finish, whose context is a struct stream_answers. */
 bool stream_answers_print_or_store(void *context, size_t number, const struct idx_match *matches, size_t count);
 
 /* Prints the matches that are stored, sorted and each line once, and empties the store. To be called also once all

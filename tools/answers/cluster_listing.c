@@ -96,19 +96,19 @@ static void write_json_member(struct listing *listing, const struct idx_cluster_
 
 /* ---- Chains ---- */
 
-/* Updates what the warning of chains needs by listing->size, once all documents of this cluster were counted. */
+/* Updates chain_count, largest_chain and with_most_far by the current cluster, once all its documents were counted. */
 static void update_chains(struct listing *listing) {
-    const struct idx_cluster_size *size = &listing->size;
+    const struct idx_cluster_size *size = &listing->current_cluster;
     if (size->far > listing->with_most_far.far) listing->with_most_far = *size;
     if (size->documents <= listing->cap || size->far == 0) return;
     listing->chain_count++;
     if (size->documents > listing->largest_chain.documents) listing->largest_chain = *size;
 }
 
-/* Counts a document in listing->size. If it is of another cluster than the one before, that one is complete, and this
- * first updates the chains by it. The documents of a cluster follow each other. */
+/* Counts a document in listing->current_cluster. The documents of a cluster must follow each other: if this one is of
+ * another cluster than the one before, that cluster is complete, and the chains are updated by it first. */
 static void count_cluster_member(struct listing *listing, const struct idx_cluster_member *member) {
-    struct idx_cluster_size *size = &listing->size;
+    struct idx_cluster_size *size = &listing->current_cluster;
     if (size->cluster != member->cluster) {
         update_chains(listing);
         *size = (struct idx_cluster_size){.cluster = member->cluster};
@@ -152,8 +152,9 @@ static void say_cluster_sizes(const struct idx_cluster_summary *summary) {
     }
 }
 
-/* Replaces *name by the name of a cluster: the ID of the first document that has `fingerprint`, which is that of its
- * representative, or else that fingerprint, also if the library fails. `documents` may be NULL. */
+/* Replaces *name by the name of the cluster whose representative has this fingerprint: the ID of the first document
+ * with it. Without one, if the library fails, or if `documents`, a cursor, is NULL, the name is the fingerprint in hex.
+ */
 static void set_cluster_name(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
                              struct output *name) {
     struct idx_document document;
@@ -170,8 +171,8 @@ static void set_cluster_name(const struct listing *listing, struct idx_documents
         output_fingerprint(name, NOTATION_HEX, listing->properties.bits, fingerprint);
 }
 
-/* Writes messages with the sizes and names of the largest clusters. If the library fails, they are left out, or named
- * by fingerprints. */
+/* Writes a message with the size and name of each of the largest clusters. If the library fails, they are left out, or
+ * named by fingerprints. */
 static void say_largest_clusters(const struct listing *listing, const struct idx_index *index,
                                  const struct idx_cluster_summary *summary) {
     struct idx_documents *documents = NULL;
@@ -188,8 +189,8 @@ static void say_largest_clusters(const struct listing *listing, const struct idx
     idx_documents_close(documents);
 }
 
-/* Writes a message with the numbers of documents to keep and to drop, those outside the index included, and of
- * documents that are far from the one that is kept. */
+/* Writes a message with how many documents are to be kept and dropped, with those outside the index. It says also how
+ * many of those in the index differ from their representative in more bits than the distance. */
 static void say_kept_and_dropped(const struct listing *listing, const struct idx_cluster_summary *summary) {
     uint64_t dropped = summary->clustered - summary->clusters + listing->dropped_representatives;
     uint64_t kept = summary->documents - dropped;

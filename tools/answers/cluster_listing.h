@@ -38,10 +38,10 @@ struct listing {
     struct idx_cluster_summary summary; /* listing_print_clusters completes it. */
 
     /* These are private. */
-    bool failed;                     /* A complaint was made while documents were visited. */
-    const struct idx_kept_set *kept; /* What the current document has in common; NULL: distances are shown. */
-    struct idx_cluster_size size;    /* The size of the cluster whose documents are being visited. */
-    uint64_t chain_count;            /* How many clusters may be chains: they are large, and have far documents. */
+    bool failed;                             /* A complaint was made while documents were visited. */
+    const struct idx_kept_set *kept;         /* What the current document has in common; NULL: distances are shown. */
+    struct idx_cluster_size current_cluster; /* The size so far of the cluster whose documents are being visited. */
+    uint64_t chain_count; /* How many clusters may be chains: they are large, and have far documents. */
     struct idx_cluster_size largest_chain; /* The largest of these; all zero: none. */
     struct idx_cluster_size with_most_far; /* The cluster with the most documents far from its representative. */
     struct rows rows;                      /* Those of JSON. */
@@ -64,13 +64,13 @@ void listing_begin(struct listing *listing);
 bool listing_print_member(struct listing *listing, const struct idx_cluster_member *member,
                           const struct idx_kept_set *kept);
 
-/* Ends the list of listing_print_member. If progress is shown or `verbose` is set, writes the summary, which the caller
- * has set, to standard error. */
+/* Ends the progress display, and the list of listing_print_member: its last object of JSON. If progress is shown or
+ * `verbose` is set, writes the summary, which the caller has set, to standard error. The output is not flushed. */
 void listing_end(struct listing *listing);
 
-/* Finds the clusters of the fingerprints of an index, and prints their documents as the options say. Writes to standard
- * error a warning of chains and, if progress is shown or `verbose` is set, a summary. Returns false after a complaint,
- * a failure of the output or a signal. */
+/* Finds the clusters of the fingerprints of an index, and prints their documents as the options say; a distance of ~0U
+ * is replaced by the k of the index. Writes to standard error a warning of chains and, if progress is shown or
+ * `verbose` is set, a summary. Returns false after a complaint, a failure of the output or a signal. */
 bool listing_print_clusters(struct listing *listing, const struct idx_index *index);
 
 #endif

@@ -39,11 +39,12 @@ void near_init(struct near *near);
  * that fails; near_run_command closes both in any case. */
 bool near_open_index(struct near *near, size_t side_number, const char *path);
 
-/* Begins a row, and writes both fingerprints and their distance, in bits. Sets `found`. */
+/* Begins a row, near->rows, and writes both fingerprints and their distance, in bits. Sets `found`. The caller ends the
+ * row by row_end. sides[0] must be open, for the number of bits. */
 void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerprint_b, unsigned distance);
 
-/* Writes the next documents of the cursor `documents`, at most `limit`, to the row that was begun. Sets `error` and
- * returns false if the library fails. */
+/* Writes the IDs of the next documents of the cursor `documents`, at most `limit`, to the row that was begun. Sets
+ * `error` and returns false if the library fails. */
 bool near_add_documents_to_row(struct near *near, struct idx_documents *documents, uint64_t limit);
 
 /* Prints a line for each pair, with --documents also the first document of each fingerprint. Returns false to stop: the

@@ -7,10 +7,10 @@
 #include <string.h>
 
 bool properties_measure_table(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
-                              size_t table, struct measured *measured, struct idx_error *error) {
-    if (idx_get_table_properties(index, segment, table, &measured->table, error) != IDX_OK) return false;
-    measured->density =
-        compute_density((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
+                              size_t table, struct table_measure *measure, struct idx_error *error) {
+    if (idx_get_table_properties(index, segment, table, &measure->table, error) != IDX_OK) return false;
+    measure->density =
+        compute_density((double)measure->table.file_bytes, measure->table.fingerprints, properties->bits);
     return true;
 }
 
@@ -24,11 +24,11 @@ double properties_compute_key_bits(const struct idx_table_properties *table) {
  * *error and returns false if the library fails. */
 static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead_bits,
                            struct idx_error *error) {
-    struct measured measured;
+    struct table_measure measure;
     *dead_bits = properties->fingerprints > 0 ? UINT64_MAX : 0;
     for (size_t segment = 0; segment < properties->segments; segment++) {
-        if (!properties_measure_table(index, properties, segment, 0, &measured, error)) return false;
-        if (measured.table.fingerprints > 0) *dead_bits &= measured.table.dead_bits;
+        if (!properties_measure_table(index, properties, segment, 0, &measure, error)) return false;
+        if (measure.table.fingerprints > 0) *dead_bits &= measure.table.dead_bits;
     }
     return true;
 }
@@ -56,9 +56,10 @@ bool properties_max_live_is_exact(const struct idx_properties *properties) {
  * does all values that pack_ functions return. */
 static json_t *pack_integer(uint64_t number) { return json_integer((json_int_t)number); }
 
-/* Returns a table as an object of JSON, or NULL, without a complaint, if memory ran out. */
-static json_t *pack_table(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
-    const struct idx_table_properties *table = &measured->table;
+/* Returns table `number` of a segment, both from 0, as an object of JSON, or NULL, without a complaint, if memory ran
+ * out. `bits` is how many bits a fingerprint of the index has. */
+static json_t *pack_table(size_t segment, size_t number, unsigned bits, const struct table_measure *measure) {
+    const struct idx_table_properties *table = &measure->table;
     char mask[NOTATION_MAX_LENGTH];
     size_t length = notation_print_fingerprint(NOTATION_HEX, bits, table->mask, mask);
     return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
@@ -67,8 +68,8 @@ static json_t *pack_table(size_t segment, size_t number, unsigned bits, const st
                      pack_integer(table->block_size), "fingerprints", pack_integer(table->fingerprints), "blocks",
                      pack_integer(table->blocks), "directory_bytes", pack_integer(table->directory_bytes), "key_bits",
                      properties_compute_key_bits(table), "bytes", pack_integer(table->file_bytes),
-                     "bits_per_fingerprint", measured->density.bits, "limit", measured->density.limit, "ratio",
-                     measured->density.ratio, "mean_group", table->mean_group, "largest_group",
+                     "bits_per_fingerprint", measure->density.bits, "limit", measure->density.limit, "ratio",
+                     measure->density.ratio, "mean_group", table->mean_group, "largest_group",
                      pack_integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
@@ -100,18 +101,18 @@ static json_t *pack_index(const struct idx_properties *properties, const struct 
 
 bool properties_write_json(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
-    struct measured measured;
+    struct table_measure measure;
     struct facts facts;
     idx_get_properties(index, &properties);
     if (!properties_find_dead_bits_and_heaviest(index, &properties, &facts, error)) return false;
     json_t *tables = json_array();
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
-            if (!properties_measure_table(index, &properties, segment, table, &measured, error)) {
+            if (!properties_measure_table(index, &properties, segment, table, &measure, error)) {
                 json_decref(tables);
                 return false;
             }
-            tables = json_append_value(tables, pack_table(segment, table, properties.bits, &measured));
+            tables = json_append_value(tables, pack_table(segment, table, properties.bits, &measure));
         }
     }
     json_write_value(output, pack_index(&properties, &facts, tables));

@@ -8,27 +8,27 @@
 #include <idx.h>
 
 /* A table's properties, and its size beside the least possible one. */
-struct measured {
+struct table_measure {
     struct idx_table_properties table;
     struct density density;
 };
 
-/* Sets *measured to the properties and density of a table of a segment, both counted from 0. Sets *error and returns
+/* Sets *measure to the properties and density of a table of a segment, both counted from 0. Sets *error and returns
  * false if the library fails. */
 bool properties_measure_table(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
-                              size_t table, struct measured *measured, struct idx_error *error);
+                              size_t table, struct table_measure *measure, struct idx_error *error);
 
 /* Returns how many bits of a block's key (its last fingerprint) are in memory on average, or 0 without blocks. */
 double properties_compute_key_bits(const struct idx_table_properties *table);
 
 /* Facts about the fingerprints of a whole index. */
 struct facts {
-    uint64_t dead_bits; /* A mask of the bits that are the same in all fingerprints of each segment. */
-    uint64_t heaviest,
-        documents; /* The fingerprint with the most documents, and how many it has; 0, 0: there are none. */
+    uint64_t dead_bits;           /* A mask of the bits that are the same in all fingerprints of each segment. */
+    uint64_t heaviest, documents; /* The fingerprint with the most documents in one segment or among the pending ones,
+                                     and how many these are; 0, 0: there are none. */
 };
 
-/* Sets *facts, for which all segments are read. Sets *error and returns false if the library fails. */
+/* Sets *facts, by all segments. Sets *error and returns false, with *facts unspecified, if the library fails. */
 bool properties_find_dead_bits_and_heaviest(const struct idx_index *index, const struct idx_properties *properties,
                                             struct facts *facts, struct idx_error *error);
 

@@ -66,8 +66,8 @@ bool query_batch_is_full(const struct query_batch *batch) {
 /* Returns how many chunks the queries of the batch make: ceil(count / CHUNK_SIZE). */
 static size_t count_chunks(const struct query_batch *batch) { return (batch->count + CHUNK_SIZE - 1) / CHUNK_SIZE; }
 
-/* Keeps the number and the error of a chunk that failed, unless those of a chunk with a lower number are kept. Several
- * threads may call this. */
+/* Sets failed_chunk and the batch's error to those of a chunk that failed, unless a chunk with a lower number has
+ * failed as well. Several threads may call this at once. */
 static void keep_first_failed_chunk(struct query_batch *batch, size_t chunk, const struct idx_error *error) {
     pthread_mutex_lock(&batch->mutex);
     if (chunk < batch->failed_chunk) {

@@ -33,13 +33,13 @@ static bool have_equal_names(const struct stream_answers *answers, size_t a, siz
  * complaint, if memory ran out; stream_answers_free frees both arrays in any case. */
 static bool name_queries(struct stream_answers *answers, const uint64_t *fingerprints, size_t count,
                          const struct output *ids, const size_t *id_ends) {
-    size_t digits = (answers->bits + 3) / 4, unnamed_count = 0;
+    size_t hex_digits = (answers->bits + 3) / 4, unnamed_count = 0;
     for (size_t i = 0; i < count; i++)
         if (id_ends[i] == (i == 0 ? 0 : id_ends[i - 1])) unnamed_count++;
     /* One query more, since malloc of 0 bytes may return NULL; NOTATION_MAX_LENGTH, since notation_print_fingerprint
      * needs that. */
     answers->queries = malloc((count + 1) * sizeof *answers->queries);
-    answers->names = malloc(unnamed_count * digits + NOTATION_MAX_LENGTH);
+    answers->names = malloc(unnamed_count * hex_digits + NOTATION_MAX_LENGTH);
     if (answers->queries == NULL || answers->names == NULL) return false;
     char *name = answers->names;
     for (size_t i = 0; i < count; i++) {
@@ -93,7 +93,8 @@ bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints
 
 /* ---- Lines ---- */
 
-/* Prints the line of a match of query `number`. `line` holds all of it but an ID, which is written first. */
+/* Prints the line of a match of query `number`: its ID, or else its fingerprint, the fingerprint of the match, and the
+ * distance. If queries have IDs, the ID is written first, and the buffer `line` holds what follows. */
 static void print_match_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
     char line[3 * NOTATION_MAX_LENGTH];
     size_t length = 0;

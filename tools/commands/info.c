@@ -11,7 +11,8 @@ static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* ---- Text ---- */
 
-/* Writes how many bits are the same in all fingerprints of each segment, and which: `dead_bits` is their mask. */
+/* Writes how many bits are the same in all fingerprints of each segment, and `dead_bits`, the mask of these bits.
+ * `bits` is how many bits a fingerprint has. */
 static void write_dead_bits(uint64_t dead_bits, unsigned bits, struct output *output) {
     if (dead_bits == 0) {
         output_format(output, "dead bits       none\n");
@@ -22,7 +23,7 @@ static void write_dead_bits(uint64_t dead_bits, unsigned bits, struct output *ou
     output_byte(output, '\n');
 }
 
-/* Writes the fingerprint that the most documents have, unless the index is empty. */
+/* Writes the fingerprint that the most documents have, and how many, or "none" if there are no documents. */
 static void write_heaviest(const struct facts *facts, unsigned bits, struct output *output) {
     if (facts->documents == 0) {
         output_format(output, "heaviest        none\n");
@@ -33,7 +34,7 @@ static void write_heaviest(const struct facts *facts, unsigned bits, struct outp
     output_format(output, ", documents: %" PRIu64 "\n", facts->documents);
 }
 
-/* Writes the size of the map from IDs, if the index has one. */
+/* Writes the size of the map from IDs, or "no" if the index has none. */
 static void write_map_from_ids(const struct idx_properties *properties, struct output *output) {
     if (!properties->by_id)
         output_format(output, "map from IDs    no\n");
@@ -62,7 +63,7 @@ static void write_properties_of_texts(const struct idx_properties *properties, s
                   divide_or_zero((double)properties->sets_bytes, texts));
 }
 
-/* Writes a line for each property of the index. */
+/* Writes a line for each property of the index, and an empty line. */
 static void write_properties(const struct idx_properties *properties, const struct facts *facts,
                              struct output *output) {
     double fingerprints = (double)properties->fingerprints;
@@ -104,10 +105,11 @@ static void write_table_head(struct output *output) {
                   "limit", "ratio", "group", "largest", "blocks");
 }
 
-/* Writes the line of a table, with the columns of put_table_head. */
-static void write_table_row(size_t segment, size_t number, unsigned bits, const struct measured *measured,
+/* Writes the line of table `number` of a segment, both from 0, with the columns of write_table_head. `bits` is how many
+ * bits a fingerprint has. */
+static void write_table_row(size_t segment, size_t number, unsigned bits, const struct table_measure *measure,
                             struct output *output) {
-    const struct idx_table_properties *table = &measured->table;
+    const struct idx_table_properties *table = &measure->table;
     int hex_digits = (int)(bits + 3) / 4; /* Spaces before them align them with the 16 of a wider mask. */
     output_format(output, "%7zu %5zu %*s", segment, number, 17 - hex_digits, "");
     output_fingerprint(output, NOTATION_HEX, bits, table->mask);
@@ -115,17 +117,17 @@ static void write_table_row(size_t segment, size_t number, unsigned bits, const 
                   " %6u %6u %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %8.2f %12" PRIu64
                   " %9.3f %7.3f %7.4f %9.2f %9" PRIu64 " %7.2f\n",
                   table->prefix, table->radius, table->block_size, table->fingerprints, table->directory_bytes,
-                  properties_compute_key_bits(table), table->file_bytes, measured->density.bits,
-                  measured->density.limit, measured->density.ratio, table->mean_group, table->largest_group,
-                  table->expected_blocks);
+                  properties_compute_key_bits(table), table->file_bytes, measure->density.bits, measure->density.limit,
+                  measure->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
 }
 
 /* Writes the properties, a line for each table, and means of all tables. Sets *error and returns false if the library
  * fails; then a part may be written. */
 static bool write_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
-    double tables = 0, bits = 0, ratios = 0, key_bytes = 0, blocks = 0; /* Sums over all tables, for the means. */
-    struct measured measured;
+    /* Sums over all tables, for the means. */
+    double tables = 0, bits_sum = 0, ratio_sum = 0, key_bytes = 0, blocks = 0;
+    struct table_measure measure;
     struct facts facts;
     idx_get_properties(index, &properties);
     if (!properties_find_dead_bits_and_heaviest(index, &properties, &facts, error)) return false;
@@ -133,18 +135,19 @@ static bool write_text(const struct idx_index *index, struct output *output, str
     write_table_head(output);
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
-            if (!properties_measure_table(index, &properties, segment, table, &measured, error)) return false;
-            write_table_row(segment, table, properties.bits, &measured, output);
-            bits += measured.density.bits;
-            ratios += measured.density.ratio;
+            if (!properties_measure_table(index, &properties, segment, table, &measure, error)) return false;
+            write_table_row(segment, table, properties.bits, &measure, output);
+            bits_sum += measure.density.bits;
+            ratio_sum += measure.density.ratio;
             tables++;
-            key_bytes += (double)measured.table.directory_bytes;
-            blocks += (double)measured.table.blocks;
+            key_bytes += (double)measure.table.directory_bytes;
+            blocks += (double)measure.table.blocks;
         }
     }
     output_format(output, "\non average, %.2f bits of each block's last fingerprint are in memory\n",
                   divide_or_zero(key_bytes * 8, blocks));
-    output_format(output, DENSITY_MEAN_FORMAT "\n", divide_or_zero(bits, tables), divide_or_zero(ratios, tables));
+    output_format(output, DENSITY_MEAN_FORMAT "\n", divide_or_zero(bits_sum, tables),
+                  divide_or_zero(ratio_sum, tables));
     return true;
 }
 
@@ -166,7 +169,7 @@ int command_info(int argc, char **argv) {
     int format = PRINTS_LINES, status;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/info.h" /* the rules that the build makes of info.txt */
+#include "options/info.h" /* the rules made of info.txt; they set `format` */
     };
     const struct grammar grammar = GRAMMAR(info, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
