@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 struct add {
-    struct writing writing;
+    struct update update;
     int format, notation; /* A notation of -1 is not given. */
     bool if_new, has_first_id;
     struct text_options texts;
@@ -29,16 +29,16 @@ struct add {
 /* ---- Arguments ---- */
 
 /* Sets the format of the input, which is lines or arrays, and the notation of fingerprints. Complains and returns false
- * if an option is not for this format. --fingerprints is checked here, not by the table of options: with --if-new, it
- * is also for the answers, whatever the input. */
+ * if the inputs have different formats, or if an option is not for theirs. --fingerprints is checked here, not by the
+ * table of options: with --if-new, it is also for the answers, whatever the input. */
 static bool resolve_format(struct add *add) {
     if (add->format > INPUT_NPY)
-        return complain_of_usage("%s has fingerprints, and --format is for texts", add->writing.path);
-    add->writing.input.format = (enum input_format)add->format;
-    add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
-    if (!input_resolve_format(&add->writing.input.paths, &add->writing.input.format)) return false;
-    const char *format = input_format_names[add->writing.input.format];
-    if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
+        return complain_of_usage("%s has fingerprints, and --format is for texts", add->update.path);
+    add->update.input.format = (enum input_format)add->format;
+    add->update.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
+    if (!input_resolve_format(&add->update.input.paths, &add->update.input.format)) return false;
+    const char *format = input_format_names[add->update.input.format];
+    if (add->update.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
         return complain_of_usage("--fingerprints is for tsv, not for %s", format);
     return arguments_fit_input(format);
 }
@@ -49,12 +49,12 @@ static bool read_add_arguments(int argc, char **argv, struct add *add, int *stat
     struct text_options *texts = &add->texts;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/add.h" /* the rules that the build makes of add.txt */
+#include "options/add.h" /* the rules made of add.txt; they set *add and *texts */
     };
     const struct grammar grammar = GRAMMAR(add, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    add->writing.path = operands.values[0];
-    add->writing.input.paths = (struct strings){operands.values + 1, operands.count - 1};
+    add->update.path = operands.values[0];
+    add->update.input.paths = (struct strings){operands.values + 1, operands.count - 1};
     return true;
 }
 
@@ -62,13 +62,13 @@ static bool read_add_arguments(int argc, char **argv, struct add *add, int *stat
 
 /* Writes a fingerprint in the notation of --fingerprints. */
 static void write_fingerprint(struct rows *rows, const struct add *add, uint64_t fingerprint) {
-    const struct writing *writing = &add->writing;
-    row_write_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
+    const struct update *update = &add->update;
+    row_write_fingerprint(rows, NULL, update->input.rules.notation, update->properties.bits, fingerprint);
 }
 
 /* Writes the ID of a document of the batch or, in an index without IDs, its fingerprint. */
 static void write_document_name(struct rows *rows, const struct add *add, const struct idx_item *item) {
-    const enum idx_id_type id_type = add->writing.properties.id_type;
+    const enum idx_id_type id_type = add->update.properties.id_type;
     const struct idx_document document = {item->number, id_type == IDX_ID_TEXT ? item->id : NULL, item->id_length};
     if (id_type == IDX_ID_NONE)
         write_fingerprint(rows, add, item->fingerprint);
@@ -101,7 +101,7 @@ static bool write_match_with_documents(struct rows *rows, struct add *add, const
 /* Writes a match once for each of its documents or, if the index keeps none, once with an empty column for them. Sets
  * `error` and returns false if the library fails. */
 static bool write_match(struct rows *rows, struct add *add, const struct idx_match *match) {
-    if (add->writing.properties.id_type != IDX_ID_NONE) return write_match_with_documents(rows, add, match);
+    if (add->update.properties.id_type != IDX_ID_NONE) return write_match_with_documents(rows, add, match);
     write_match_columns(rows, add, match);
     row_write_word(rows, NULL, "");
     return true;
@@ -112,7 +112,7 @@ static bool write_match(struct rows *rows, struct add *add, const struct idx_mat
 static bool write_document_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
     struct rows rows = {.output = &add->output};
-    write_document_name(&rows, add, &add->writing.items[number]);
+    write_document_name(&rows, add, &add->update.items[number]);
     row_write_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1] && add->output.error == 0; i++) {
         if (!write_match(&rows, add, &lists->matches[i])) return false;
@@ -121,12 +121,12 @@ static bool write_document_answer(struct add *add, size_t number) {
     return true;
 }
 
-/* Writes the rows of the batch's documents, and flushes the output. Returns false if the output failed or, with `error`
- * set, if the library failed. */
+/* Writes the rows of the batch's documents, and flushes the output. Sets `error` and returns false if the library
+ * fails; returns false also if the output failed. */
 static bool write_batch_answers(struct add *add) {
     bool ok = true;
-    add->view = idx_writer_view(add->writing.writer);
-    for (size_t i = 0; i < add->writing.count && ok; i++) ok = write_document_answer(add, i);
+    add->view = idx_writer_view(add->update.writer);
+    for (size_t i = 0; i < add->update.count && ok; i++) ok = write_document_answer(add, i);
     idx_documents_close(add->cursor);
     add->cursor = NULL;
     return output_flush(&add->output) && ok;
@@ -136,22 +136,23 @@ static bool write_batch_answers(struct add *add) {
 
 /* Counts which documents of the batch were added, and with --if-new, which were left out. */
 static void count_added_and_near(struct add *add) {
-    for (size_t i = 0; i < add->writing.count; i++) {
+    for (size_t i = 0; i < add->update.count; i++) {
         bool is_near = add->if_new && add->near_lists.counts[i] > 0;
         add->near += is_near;
         add->added += !is_near;
     }
 }
 
-/* Adds the documents of the batch; with --if-new, only those that are near to none, and sets near_lists, which the
- * caller closes. Returns the library's status, and sets `error` if it is not IDX_OK. */
+/* Adds the documents of the batch. With --if-new, adds only those that are near to no document of the index or of the
+ * batch before them, and sets near_lists, which the caller closes. Returns the library's status, and sets `error` if it
+ * is not IDX_OK. */
 static enum idx_status add_items_of_batch(struct add *add) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
-    const struct writing *writing = &add->writing;
-    if (!add->if_new) return idx_writer_add(writing->writer, writing->items, writing->count, &add->error);
+    const struct update *update = &add->update;
+    if (!add->if_new) return idx_writer_add(update->writer, update->items, update->count, &add->error);
     options.distance = add->distance;
     options.max_matches = add->limit;
-    return idx_writer_check_and_add(writing->writer, writing->items, writing->count, &options, &add->near_lists,
+    return idx_writer_check_and_add(update->writer, update->items, update->count, &options, &add->near_lists,
                                     &add->error);
 }
 
@@ -159,12 +160,12 @@ static enum idx_status add_items_of_batch(struct add *add) {
  * returns false if a sum is 2^64 or more; only the rows before it stay in the batch then, so that they are added all
  * the same. */
 static bool renumber_rows_from_first_id(struct add *add) {
-    struct writing *writing = &add->writing;
-    if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_U64) return true;
-    for (size_t i = 0; i < writing->count; i++) {
-        uint64_t row = writing->items[i].number;
-        if (!__builtin_add_overflow(row, add->first_id, &writing->items[i].number)) continue;
-        writing->count = i;
+    struct update *update = &add->update;
+    if (update->input.format == INPUT_TSV || update->properties.id_type != IDX_ID_U64) return true;
+    for (size_t i = 0; i < update->count; i++) {
+        uint64_t row = update->items[i].number;
+        if (!__builtin_add_overflow(row, add->first_id, &update->items[i].number)) continue;
+        update->count = i;
         return complain("row %" PRIu64 " (counted from 0 over all inputs) has no ID: counted from --first-id %" PRIu64
                         ", it would be above 2^64 - 1",
                         row, add->first_id);
@@ -175,8 +176,8 @@ static bool renumber_rows_from_first_id(struct add *add) {
 /* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. Returns false after a
  * complaint, or if the output failed. */
 static bool add_batch(struct add *add) {
-    struct writing *writing = &add->writing;
-    if (writing->count == 0) return true;
+    struct update *update = &add->update;
+    if (update->count == 0) return true;
     add->error = (struct idx_error){.status = IDX_OK};
     bool ok = add_items_of_batch(add) == IDX_OK;
     if (ok) count_added_and_near(add);
@@ -188,20 +189,20 @@ static bool add_batch(struct add *add) {
 
 /* Sets the distance to the k of the index if -k is not given. Complains and returns false if -k is larger than that. */
 static bool complete_distance(struct add *add) {
-    unsigned max_distance = add->writing.properties.k;
+    unsigned max_distance = add->update.properties.k;
     if (add->distance == UINT_MAX) add->distance = max_distance;
     if (add->distance <= max_distance) return true;
     return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, max_distance,
-                    add->writing.path, max_distance);
+                    add->update.path, max_distance);
 }
 
 /* Adds the documents of all inputs, lines or arrays, batch by batch. Returns false after a complaint, a failure of the
  * output or a signal; what was read before is added. */
 static bool add_documents_of_inputs(struct add *add) {
     enum input_status status;
-    if (!resolve_format(add) || !writing_prepare_input(&add->writing) || !complete_distance(add)) return false;
+    if (!resolve_format(add) || !update_prepare_input(&add->update) || !complete_distance(add)) return false;
     do {
-        status = writing_gather_batch(&add->writing);
+        status = update_gather_batch(&add->update);
         bool are_numbered = renumber_rows_from_first_id(add);
         if (!add_batch(add) || !are_numbered) return false;
     } while (status == INPUT_DOCUMENTS);
@@ -210,8 +211,8 @@ static bool add_documents_of_inputs(struct add *add) {
 
 /* ---- Texts ---- */
 
-/* Writes the row of gathered text `number`, from 0, with what it resembles, and counts the text as added or near. A
- * text without shingles is neither. */
+/* Writes the row of gathered text `number`, from 0, with the documents of `lists` that it resembles, and counts the
+ * text as near, or as added if there are none. A text without shingles is neither. */
 static void write_and_count_text_answer(struct add *add, struct resembling_texts *texts, size_t number,
                                         const struct idx_resembling_lists *lists) {
     const struct idx_item *item = &texts->items[number];
@@ -230,7 +231,7 @@ static void write_and_count_text_answer(struct add *add, struct resembling_texts
 /* Adds the texts that were gathered, and counts them; with --if-new, adds only those that resemble none, and writes an
  * answer for each. Complains and returns false if the library fails. */
 static bool add_gathered_texts(struct add *add, struct resembling_texts *texts) {
-    struct idx_writer *writer = add->writing.writer;
+    struct idx_writer *writer = add->update.writer;
     struct idx_resembling_lists lists;
     struct idx_error error;
     if (!add->if_new) {
@@ -252,18 +253,18 @@ static bool add_gathered_texts(struct add *add, struct resembling_texts *texts) 
 /* Adds the texts of all inputs. Returns false after a complaint, a failure of the output or a signal. */
 static bool add_texts_of_inputs(struct add *add) {
     static struct resembling_texts texts; /* Too large for the stack. */
-    const struct idx_properties *properties = &add->writing.properties;
+    const struct idx_properties *properties = &add->update.properties;
     if (!arguments_fit_input("texts")) return false;
-    texts = (struct resembling_texts){.path = add->writing.path,
+    texts = (struct resembling_texts){.path = add->update.path,
                                       .options = IDX_RESEMBLING_OPTIONS_INIT,
                                       .id_type = properties->id_type,
                                       .output = OUTPUT_STANDARD};
     texts.options.threshold = add->threshold;
     texts.options.limit = add->limit;
     texts.options.max_candidates = add->max_candidates;
-    texts.options.threads = add->texts.rules.threads = add->writing.threads;
+    texts.options.threads = add->texts.rules.threads = add->update.threads;
     bool ok = complete_text_options_for_format(&add->texts, add->format) &&
-              resembling_open(&texts, properties, &add->texts.rules, &add->writing.input.paths);
+              resembling_open(&texts, properties, &add->texts.rules, &add->update.input.paths);
     while (ok && resembling_read_next(&texts)) ok = add_gathered_texts(add, &texts);
     return resembling_close(&texts) && ok;
 }
@@ -273,26 +274,26 @@ static bool add_texts_of_inputs(struct add *add) {
 /* Writes a message with how many documents were added and left out. If both are 0 and the command failed (`ok` is
  * false), writes none. */
 static void say_added(const struct add *add, bool ok) {
-    const struct idx_properties *properties = &add->writing.properties;
+    const struct idx_properties *properties = &add->update.properties;
     if (!ok && add->added + add->near == 0) return;
     const char *noun = choose_noun(properties, add->added);
     char near_clause[96] = "";
     if (add->near > 0)
         snprintf(near_clause, sizeof near_clause, ", left out %" PRIu64 " near-duplicate%s", add->near,
                  add->near == 1 ? "" : "s");
-    complain("added %" PRIu64 " %s to %s%s", add->added, noun, add->writing.path, near_clause);
+    complain("added %" PRIu64 " %s to %s%s", add->added, noun, add->update.path, near_clause);
 }
 
 /* Opens the index, and adds the inputs to it: as texts if it has texts or --resemble is given, or else as fingerprints.
  * Returns the status of the process. */
 static int add_to_index(struct add *add) {
-    struct writing *writing = &add->writing;
-    bool ok = writing_open(writing);
-    bool has_texts = add->threshold > 0 || (ok && writing->properties.sketch > 0);
+    struct update *update = &add->update;
+    bool ok = update_open(update);
+    bool has_texts = add->threshold > 0 || (ok && update->properties.sketch > 0);
     ok = ok && (has_texts ? add_texts_of_inputs(add) : add_documents_of_inputs(add));
     ok = output_close(&add->output) && ok;
-    if (writing->writer != NULL) say_added(add, ok);
-    writing_close(writing);
+    if (update->writer != NULL) say_added(add, ok);
+    update_close(update);
     return ok ? ENDS_WELL : ENDS_BADLY;
 }
 
@@ -300,7 +301,7 @@ static int add_to_index(struct add *add) {
 int command_add(int argc, char **argv) {
     static struct add add; /* Too large for the stack. */
     int status;
-    add = (struct add){.writing = {.adds = true, .compact = UINT64_MAX, .threads = 1},
+    add = (struct add){.update = {.adds = true, .compact = UINT64_MAX, .threads = 1},
                        .notation = -1,
                        .distance = UINT_MAX,
                        .limit = UINT64_MAX,

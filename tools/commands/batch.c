@@ -48,7 +48,7 @@ static bool read_batch_arguments(int argc, char **argv, struct batch *batch, int
     struct idx_batch_options *options = &batch->options;
     struct question *question = &batch->question;
     const struct option_rule rules[] = {
-#include "options/batch.h" /* the rules that the build makes of batch.txt */
+#include "options/batch.h" /* the rules made of batch.txt; they set *batch, *options and *question */
     };
     const struct grammar grammar = GRAMMAR(batch, rules, NULL, 0, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
@@ -60,7 +60,9 @@ static bool read_batch_arguments(int argc, char **argv, struct batch *batch, int
 
 /* ---- Queries ---- */
 
-/* Appends a query, and its ID if it has one. Complains and returns false if memory ran out. */
+/* Appends a query to `fingerprints`, and its ID, if it has one, to `ids`. Complains and returns false if memory ran
+ * out.
+ */
 static bool append_query(struct batch *batch, const struct tsv_record *record) {
     if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
         !array_grow(&batch->id_ends, &batch->id_end_capacity, batch->count, sizeof *batch->id_ends))
@@ -121,7 +123,8 @@ static struct query get_query(const struct batch *batch, size_t number) {
 
 /* Prints matches of query `number`, up to --limit, or with --exists only that there are any. The library may pass the
  * matches of a query in several calls, one after the other. Returns false to stop: after a complaint, for which
- * error.status is set, a failure of the output or a signal. This is an idx_batch_visitor. */
+ * error.status is set, a failure of the output or a signal. This is an
+ * idx_batch_visitor, whose context is a struct batch. */
 static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct batch *batch = context;
     struct query query = get_query(batch, number);
@@ -141,15 +144,16 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     return batch->output.error == 0 && !interrupt_is_noted();
 }
 
-/* Subtracts the bytes that the unpacked tables use from *bytes, those that --memory allows, but leaves the least that
- * the library needs. 0, which stands for the default, stays. */
-static void subtract_from_memory(uint64_t *bytes, uint64_t used_bytes) {
-    if (*bytes == 0) return;
-    *bytes = *bytes > used_bytes + IDX_MIN_MEMORY_BYTES ? *bytes - used_bytes : IDX_MIN_MEMORY_BYTES;
+/* Subtracts `used_bytes`, those of the unpacked tables, from *budget, the bytes that --memory allows, but leaves
+ * IDX_MIN_MEMORY_BYTES, which the library needs. 0 stands for the default, and is not changed. */
+static void subtract_from_memory(uint64_t *budget, uint64_t used_bytes) {
+    if (*budget == 0) return;
+    *budget = *budget > used_bytes + IDX_MIN_MEMORY_BYTES ? *budget - used_bytes : IDX_MIN_MEMORY_BYTES;
 }
 
-/* Opens the index for the method of --method, and checks the distance. Complains and returns false if it can't be
- * opened, or if the method can't find matches at this distance. The caller closes *index in any case. */
+/* Opens the index for the method of --method, and checks the distance, which is the k of the index if -k is not given.
+ * Complains and returns false if the index can't be opened, or if the method can't find matches at this distance. The
+ * caller sets *index to NULL before, and closes it in any case. */
 static bool open_index_and_check_distance(struct batch *batch, struct idx_index **index) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct question *question = &batch->question;
@@ -212,14 +216,14 @@ static bool parse_part_option(struct batch *batch, struct fingerprint_source *so
 }
 
 /* Passes fingerprints to the stream. Sets `error` and returns false if the library fails. This is a
- * fingerprint_visitor. */
+ * fingerprint_visitor, whose context is a struct batch. */
 static bool pass_to_stream(void *context, const uint64_t *fingerprints, size_t count) {
     struct batch *batch = context;
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
 
-/* Compares all fingerprints of the source with the queries, and prints the matches. Returns false after a complaint, a
- * failure of the output, or a signal. */
+/* Compares all fingerprints of the source with the queries, and prints the matches to the output of *answers, of which
+ * `output` and `bits` must be set. Returns false after a complaint, a failure of the output, or a signal. */
 static bool search_stream(struct batch *batch, struct fingerprint_source *source, struct stream_answers *answers) {
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");

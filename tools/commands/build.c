@@ -36,7 +36,7 @@ static bool read_build_arguments(int argc, char **argv, struct build *build, int
     struct text_options *texts = &build->texts;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/build.h" /* the rules that the build makes of build.txt */
+#include "options/build.h" /* the rules made of build.txt; they set *build, *options and *texts */
     };
     const struct grammar grammar = GRAMMAR(build, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -69,7 +69,8 @@ static bool parse_shard_option(struct build *build) {
 /* Reading texts may use at most --memory / TEXTS_MEMORY_DIVISOR, and the builder uses the rest. */
 enum { TEXTS_MEMORY_DIVISOR = 4 };
 
-/* Divides --memory between reading texts and the builder, if it is given. */
+/* If --memory is given, divides it between reading texts and the builder: sets memory_bytes of `rules` and `options`.
+ * The builder gets at least IDX_MIN_MEMORY_BYTES, which it needs. */
 static void share_memory(struct idx_build_options *options, struct reading_rules *rules) {
     uint64_t bytes = options->memory_bytes, share = bytes / TEXTS_MEMORY_DIVISOR;
     if (bytes == 0) return;
@@ -130,22 +131,22 @@ static bool complete_options_by_format(struct build *build) {
     return true;
 }
 
-/* Opens the builder. All options must be complete, also the recipe. Complains and returns false if that fails. */
+/* Opens the builder. All options must be complete, also the recipe. Complains and returns false if the library fails.
+ */
 static bool open_builder(struct build *build) {
     struct idx_error error;
     return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);
 }
 
-/* Returns whether a document with this fingerprint is of another shard, and if so, counts it in skipped.
- */
+/* Returns whether a document with this fingerprint is of another shard, and if so, counts it in build->skipped. */
 static bool count_if_of_other_shard(struct build *build, uint64_t fingerprint) {
     bool is_of_other = build->shards > 1 && idx_shard(fingerprint, build->shards) != build->shard;
     build->skipped += is_of_other;
     return is_of_other;
 }
 
-/* Adds those of `count` documents that are of this shard, and counts the others. Complains and returns false if that
- * fails. */
+/* Adds those of `count` documents that are of this shard, and counts the others. Complains and returns false if the
+ * library fails. */
 static bool add_batch_of_shard(struct build *build, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!count_if_of_other_shard(build, records[i].fingerprint) &&
@@ -180,8 +181,9 @@ static void choose_k(struct build *build) {
 
 /* ---- Texts ---- */
 
-/* Adds the fingerprints of a text, those of this shard, as documents with its ID. `made` has them as its shingles.
- * Complains and returns false if that fails. */
+/* Adds the fingerprints of a text that are of this shard, each as a document with the text's ID; counts the others.
+ * made->shingles has the fingerprints, since the texts are read with MAKES_FINGERPRINTS. Complains and returns false if
+ * the ID is not one of the index, or if the library fails. */
 static bool add_fingerprints_of_text(struct build *build, const struct made *made) {
     struct idx_item item;
     if (!set_item_id(&item, build->options.id_type, made->id.bytes, made->id.length)) return false;
@@ -195,7 +197,8 @@ static bool add_fingerprints_of_text(struct build *build, const struct made *mad
 }
 
 /* Adds a text with its set, which must not be empty, or counts it if it is of another shard. The shard of a text is
- * that of the first hash in its set. Complains and returns false if that fails. */
+ * that of the first hash in its set. Complains and returns false if the ID is not one of the index, or if the library
+ * fails. */
 static bool add_text_with_set(struct build *build, const struct made *made) {
     const struct idx_set set = {made->shingles, made->shingle_count};
     struct idx_item item;

@@ -27,7 +27,7 @@ struct clusters {
     /* These are for inputs alone. */
     struct input input;
     int format, notation;
-    struct idx_build_options building;
+    struct idx_build_options build_options;
     struct scratch scratch;
     struct input_order order;
     struct id_hashes ids;
@@ -39,22 +39,22 @@ struct clusters {
  */
 enum { MIN_TABLELESS_K = 8 };
 
-/* Sets building.scheme, whose text it writes to `scheme`, to one of k / 2 + 1 tables with radius 1. These are few
- * enough to be built and read once, and their prefixes are long enough to leave few candidates. If tables would be of
- * no use, sets building.k to 0, so that a single table holds the fingerprints. A report needs the tables in any case,
- * since it looks up single fingerprints. */
+/* Sets build_options.scheme to a scheme of k / 2 + 1 tables with radius 1, and writes its text to `scheme`, which must
+ * stay valid until the builder is open. These tables are few enough to be built and read once, and their prefixes are
+ * long enough to leave few candidates. From MIN_TABLELESS_K on, sets build_options.k to 0, so that a single table holds
+ * the fingerprints; but a report needs the tables of any k, since it looks up single fingerprints. */
 static void choose_scheme_and_k(struct clusters *clusters, char scheme[16]) {
-    unsigned *k = &clusters->building.k;
-    if (*k >= MIN_TABLELESS_K && *k <= IDX_MAX_K && *k < clusters->building.bits && clusters->report.path == NULL)
+    unsigned *k = &clusters->build_options.k;
+    if (*k >= MIN_TABLELESS_K && *k <= IDX_MAX_K && *k < clusters->build_options.bits && clusters->report.path == NULL)
         *k = 0;
     snprintf(scheme, 16, "%u:1:1", *k / 2 + 1);
-    clusters->building.scheme = scheme;
+    clusters->build_options.scheme = scheme;
 }
 
 /* Sets the distance, unless -k is given, to the least of the default, bits - 1 and the maximum of the recipe. */
 static void choose_distance(struct clusters *clusters) {
-    const char *recipe = clusters->building.recipe;
-    const unsigned bits = clusters->building.bits, max_k = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
+    const char *recipe = clusters->build_options.recipe;
+    const unsigned bits = clusters->build_options.bits, max_k = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
     unsigned *distance = &clusters->listing.options.distance;
     if (*distance != UINT_MAX) return;
     *distance = DEFAULT_DISTANCE < bits ? DEFAULT_DISTANCE : bits - 1;
@@ -71,8 +71,8 @@ static bool repeats_ids(const char *recipe) {
 /* Adds all documents of the inputs to the builder. If each document should have another text ID, also adds the IDs to
  * clusters->ids, which finds repeated ones. Returns false after a complaint or a signal. */
 static bool add_documents(struct clusters *clusters, struct idx_builder *builder) {
-    const enum idx_id_type id_type = clusters->building.id_type;
-    const bool note_ids = id_type == IDX_ID_TEXT && !repeats_ids(clusters->building.recipe);
+    const enum idx_id_type id_type = clusters->build_options.id_type;
+    const bool note_ids = id_type == IDX_ID_TEXT && !repeats_ids(clusters->build_options.recipe);
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
@@ -86,19 +86,19 @@ static bool add_documents(struct clusters *clusters, struct idx_builder *builder
     return status == INPUT_END;
 }
 
-/* Builds the index of the inputs at `path`, for the distance that it chooses. Returns false after a complaint or a
- * signal. */
+/* Builds the index of the inputs at `path`, which must not exist, and sets the distance if -k is not given. Returns
+ * false after a complaint or a signal. */
 static bool build_index_of_inputs(struct clusters *clusters, const char *path) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
     char scheme[16];
     const enum input_status status = input_find_recipe(&clusters->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
-    clusters->building.recipe = clusters->input.recipe;
+    clusters->build_options.recipe = clusters->input.recipe;
     choose_distance(clusters);
-    clusters->building.k = clusters->listing.options.distance;
+    clusters->build_options.k = clusters->listing.options.distance;
     choose_scheme_and_k(clusters, scheme);
-    bool built = succeeded(idx_builder_open(&builder, path, &clusters->building, &error), &error) &&
+    bool built = succeeded(idx_builder_open(&builder, path, &clusters->build_options, &error), &error) &&
                  add_documents(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_close(builder);
     return built;
@@ -111,8 +111,8 @@ static bool build_and_open_index_of_inputs(struct clusters *clusters, struct idx
     const bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST;
     const char *folder = scratch_choose_parent(listing->options.temporary_folder);
     listing->options.temporary_folder = folder;
-    clusters->building.threads = listing->options.threads;
-    clusters->building.memory_bytes = listing->options.memory_bytes;
+    clusters->build_options.threads = listing->options.threads;
+    clusters->build_options.memory_bytes = listing->options.memory_bytes;
     if (!scratch_open(&clusters->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_join(&clusters->scratch, "index");
     bool ok = (path != NULL || complain("out of memory")) && build_index_of_inputs(clusters, path);
@@ -131,7 +131,7 @@ static bool build_and_open_index_of_inputs(struct clusters *clusters, struct idx
 /* ---- The whole ---- */
 
 /* Adds a document of a cluster to the report. This is `note` of struct listing, whose context is a struct report. */
-static void pass_member(void *context, const struct idx_cluster_member *member) { report_add_member(context, member); }
+static void note_member(void *context, const struct idx_cluster_member *member) { report_add_member(context, member); }
 
 /* If there is --report, has the listing pass each document to the report, and print clusters only if an option says
  * how. Complains and returns false if the report can't be written at its path. */
@@ -139,7 +139,7 @@ static bool prepare_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
     if (clusters->report.path == NULL) return true;
     clusters->report.listing = listing;
-    listing->note = pass_member;
+    listing->note = note_member;
     listing->context = &clusters->report;
     listing->quiet = !listing->keep && !listing->drop && !listing->json;
     return report_check(&clusters->report);
@@ -212,8 +212,8 @@ static bool classify_operands(struct clusters *clusters) {
     input->paths = clusters->operands;
     input->format = (enum input_format)clusters->format;
     if (!input_wait_and_resolve_format(&input->paths, &input->format)) return false;
-    if (input->format != INPUT_TSV) clusters->building.id_type = IDX_ID_U64;
-    input->rules = (struct tsv_rules){clusters->building.bits, (enum notation)clusters->notation, TSV_ID_TEXT};
+    if (input->format != INPUT_TSV) clusters->build_options.id_type = IDX_ID_U64;
+    input->rules = (struct tsv_rules){clusters->build_options.bits, (enum notation)clusters->notation, TSV_ID_TEXT};
     return arguments_fit_input(input_format_names[input->format]);
 }
 
@@ -223,7 +223,7 @@ static bool read_clusters_arguments(int argc, char **argv, struct clusters *clus
     struct listing *listing = &clusters->listing;
     struct indexed *texts = &clusters->texts;
     const struct option_rule rules[] = {
-#include "options/clusters.h" /* the rules that the build makes of clusters.txt */
+#include "options/clusters.h" /* the rules made of clusters.txt; they set *clusters, *listing and *texts */
     };
     const struct grammar grammar = GRAMMAR(clusters, rules, "INPUT", 0, SIZE_MAX);
     return arguments_read(&grammar, argc, argv, &clusters->operands, status) && classify_operands(clusters) &&
@@ -238,11 +238,11 @@ int command_clusters(int argc, char **argv) {
                                  .report.origin.command = "idx clusters",
                                  .input = {.reader = READER_INIT},
                                  .texts = INDEXED_INIT,
-                                 .building = IDX_BUILD_OPTIONS_INIT,
+                                 .build_options = IDX_BUILD_OPTIONS_INIT,
                                  .order = INPUT_ORDER_CLOSED};
     clusters.listing.options.threads = arguments_get_default_threads();
-    clusters.building.progress = progress_visit;
-    clusters.building.context = &clusters.listing.progress;
+    clusters.build_options.progress = progress_visit;
+    clusters.build_options.context = &clusters.listing.progress;
     if (!read_clusters_arguments(argc, argv, &clusters, &status)) return status;
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();

@@ -18,7 +18,7 @@ struct compact {
 static bool read_compact_arguments(int argc, char **argv, struct compact *compact, int *status) {
     struct idx_compact_options *options = &compact->options;
     const struct option_rule rules[] = {
-#include "options/compact.h" /* the rules that the build makes of compact.txt */
+#include "options/compact.h" /* the rules made of compact.txt; they set *compact and *options */
     };
     const struct grammar grammar = GRAMMAR(compact, rules, "INDEX", 1, 1);
     return arguments_read(&grammar, argc, argv, &compact->operands, status);

@@ -11,7 +11,7 @@ int command_compare(int argc, char **argv) {
     int status;
     bool same;
     const struct option_rule rules[] = {
-#include "options/compare.h" /* the rules that the build makes of compare.txt */
+#include "options/compare.h" /* the rules made of compare.txt; they set *texts */
     };
     const struct grammar grammar = GRAMMAR(compare, rules, "A", 0, 2);
     text_options_init(texts);

@@ -148,14 +148,14 @@ static bool apply_representative_option(struct dedup *dedup) {
            complain_of_usage("--representative best needs --score-field");
 }
 
-/* Limits the memory of texts that are read to a quarter of --memory. Of the rest, one half of --memory is for the sets
- * (open_sets), and a quarter for a large text, which is read alone and may need more. */
+/* Limits the memory of texts that are read to a quarter of --memory, which must be given. Half of --memory is for the
+ * sets (open_sets), and the last quarter for a large text, which is read alone and may need more. */
 static void limit_memory_of_reading(struct dedup *dedup) {
     dedup->texts.rules.memory_bytes = dedup->listing.options.memory_bytes / 4;
 }
 
-/* Decides which IDs are listed, and tells the report the options that it names. With folders or a report, IDs are
- * listed only if an option asks for them. */
+/* Decides which IDs are listed, and sets the options that the report names. With folders or a report, IDs are listed
+ * only if an option asks for them. */
 static void choose_listing_and_origin(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     bool has_files = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
@@ -187,7 +187,7 @@ static bool read_dedup_arguments(int argc, char **argv, struct dedup *dedup, int
     struct text_options *texts = &dedup->texts;
     struct listing *listing = &dedup->listing;
     const struct option_rule rules[] = {
-#include "options/dedup.h" /* the rules that the build makes of dedup.txt */
+#include "options/dedup.h" /* the rules made of dedup.txt; they set *dedup, *listing and *texts */
     };
     const struct grammar grammar = GRAMMAR(dedup, rules, "FILE", 0, SIZE_MAX);
     return arguments_read(&grammar, argc, argv, &dedup->paths, status);
@@ -227,8 +227,10 @@ static void record_dropped_member(void *context, const struct idx_cluster_member
         folders_write_table_line(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
 }
 
-/* Passes a document, and what it has in common with its representative, to the listing. Returns false if that does.
- * This is a resemble_visitor, whose context is a struct dedup. */
+/* Prints a document by listing_print_member, which gets `kept`, what the document has in common with its
+ * representative. Sets before whether the representative is dropped as well, and with --contained the size of the
+ * document's set. Returns false to stop, as listing_print_member does. This is a resemble_visitor, whose context is a
+ * struct dedup. */
 static bool list_member(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct dedup *dedup = context;
     if (dedup->intake.divided != NULL)
@@ -239,7 +241,8 @@ static bool list_member(void *context, const struct idx_cluster_member *member, 
     return listing_print_member(&dedup->listing, member, kept);
 }
 
-/* Sets what the summary says with --by, where it counts parts in place of documents. */
+/* Sets the noun, the remark and the counts of the summary with --by, where it counts paragraphs or lines in place of
+ * documents. The parts must be decided. */
 static void set_summary_of_parts(struct dedup *dedup) {
     const struct divided *divided = &dedup->divided;
     const double dropped_percent =
@@ -283,8 +286,8 @@ static bool list_kept_and_dropped(struct dedup *dedup) {
            (dedup->report.path == NULL || report_gather_by_resemblance(&dedup->report, &dedup->resemble));
 }
 
-/* Has the listing call record_dropped_member, and makes the bits and the folders that this function writes to.
- * Complains and returns false if that fails. */
+/* Has the listing call record_dropped_member, and if the inputs are read twice, makes what that function writes to: the
+ * bits in dedup->dropped and the folders. Complains and returns false if memory ran out or a folder can't be made. */
 static bool prepare_outputs(struct dedup *dedup) {
     dedup->listing.note = record_dropped_member;
     dedup->listing.context = dedup;
@@ -326,8 +329,9 @@ static bool list_and_write(struct dedup *dedup) {
     return !has_report || report_publish(&dedup->report);
 }
 
-/* Opens dedup->resemble, a collection of sets that is empty. It may use 5/8 of --memory, since sets need a quarter of
- * that while texts are read, and more only afterwards. Complains and returns false if that fails. */
+/* Opens dedup->resemble, an empty collection of sets, by the options, with its temporary files in `folder`. It may use
+ * 5/8 of --memory, since sets need a quarter of that while texts are read, and more only afterwards. Complains and
+ * returns false if that fails. */
 static bool open_sets(struct dedup *dedup, const char *folder) {
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     options.threads = dedup->listing.options.threads;
@@ -347,8 +351,8 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }
 
-/* Opens the temporary files that the options need, and what writes to them: intake, sets and journal. Complains and
- * returns false if that fails. */
+/* Opens the temporary files that the options need, in `folder`, and what writes to them: intake, sets and, if the
+ * inputs are read twice, the journal. The scratch folder must be open. Complains and returns false if that fails. */
 static bool open_temporary_files(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->resemble = &dedup->resemble;

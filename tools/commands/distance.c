@@ -18,7 +18,7 @@ struct distance {
  * status of the process. */
 static bool read_distance_arguments(int argc, char **argv, struct distance *distance, int *status) {
     const struct option_rule rules[] = {
-#include "options/distance.h" /* the rules that the build makes of distance.txt */
+#include "options/distance.h" /* the rules made of distance.txt; they set *distance */
     };
     const struct grammar grammar = GRAMMAR(distance, rules, "A", 0, 2);
     if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
@@ -34,8 +34,8 @@ static bool parse_fingerprint(const struct distance *distance, const char *text,
                                       problem);
 }
 
-/* Prints the distance of a and b, in bits, if it is at most -k, and behind it the line that they are from. `line` may
- * be NULL. */
+/* Prints the distance of a and b, in bits, if it is at most -k, and behind it the line of `length` bytes that they are
+ * from. A line of NULL is not printed. */
 static void print_distance(struct distance *distance, uint64_t a, uint64_t b, const char *line, size_t length) {
     unsigned differing_bits = idx_distance(a, b);
     if (differing_bits > distance->max_distance) return;
@@ -64,17 +64,17 @@ static bool print_operands(struct distance *distance) {
 /* Prints the distance of the first two fingerprints of a line, unless it begins with #. `reader`, which returned the
  * line, is for messages. Complains and returns false if the line does not have two fingerprints. */
 static bool print_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
-    const char *tab = memchr(line, '\t', length), *second = tab == NULL ? NULL : tab + 1;
+    const char *tab = memchr(line, '\t', length), *second_begin = tab == NULL ? NULL : tab + 1;
     struct problem problem;
     uint64_t a, b;
     if (length > 0 && line[0] == '#') return true;
     if (tab == NULL)
         return complain("%s:%" PRIu64 ": the line has no tab; a line is two fingerprints, separated by a tab",
                         reader->name, reader->line);
-    const char *second_end = memchr(second, '\t', length - (size_t)(second - line));
+    const char *second_end = memchr(second_begin, '\t', length - (size_t)(second_begin - line));
     if (second_end == NULL) second_end = line + length;
     if (parse_fingerprint(distance, line, (size_t)(tab - line), &a, &problem) &&
-        parse_fingerprint(distance, second, (size_t)(second_end - second), &b, &problem)) {
+        parse_fingerprint(distance, second_begin, (size_t)(second_end - second_begin), &b, &problem)) {
         print_distance(distance, a, b, line, length);
         return true;
     }

@@ -92,7 +92,7 @@ int command_dump(int argc, char **argv) {
     int notation = NOTATION_HEX, status;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/dump.h" /* the rules that the build makes of dump.txt */
+#include "options/dump.h" /* the rules made of dump.txt; they set `notation` */
     };
     const struct grammar grammar = GRAMMAR(dump, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;

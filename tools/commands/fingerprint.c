@@ -7,8 +7,8 @@
 
 #include <sys/stat.h>
 
-/* Complains and returns false if the file of --train exists and is not a regular file, such as a device, or a link like
- * /dev/stdout: the table would replace it. */
+/* Complains and returns false if the file of --train exists and is not a regular file, but a device, for example, or a
+ * link like /dev/stdout: the table would replace it. */
 static bool check_train_path(const struct text_options *texts) {
     const struct reading_rules *rules = &texts->rules;
     struct stat status;
@@ -50,7 +50,7 @@ int command_fingerprint(int argc, char **argv) {
     int status, format = FORMAT_AUTO;
     bool compares = false;
     const struct option_rule rules[] = {
-#include "options/fingerprint.h" /* the rules that the build makes of fingerprint.txt */
+#include "options/fingerprint.h" /* the rules made of fingerprint.txt; they set *texts, `format` and `compares` */
     };
     const struct grammar grammar = GRAMMAR(fingerprint, rules, "FILE", 0, SIZE_MAX);
     text_options_init(texts);

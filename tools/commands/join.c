@@ -20,7 +20,7 @@ static bool print_pairs_of_two(struct near *near) {
 static bool read_join_arguments(int argc, char **argv, struct near *near, int *status) {
     struct indexed *texts = near->texts;
     const struct option_rule rules[] = {
-#include "options/join.h" /* the rules that the build makes of join.txt */
+#include "options/join.h" /* the rules made of join.txt; they set *near and *texts */
     };
     const struct grammar grammar = GRAMMAR(join, rules, "INDEX", 1, 2);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;

@@ -19,7 +19,7 @@ struct lookup {
     bool found;              /* A text that was looked up by resemblance had a match. */
 };
 
-/* Complains and returns false if two options are given of which one makes the other useless. */
+/* Complains and returns false if --documents or --agree is given with an option that has no effect beside it. */
 static bool check_answer_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     const bool has_limits = question->exists || question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
@@ -35,7 +35,7 @@ static bool read_lookup_arguments(int argc, char **argv, struct lookup *lookup, 
     struct question *question = &lookup->question;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/lookup.h" /* the rules that the build makes of lookup.txt */
+#include "options/lookup.h" /* the rules made of lookup.txt; they set *lookup and *question */
     };
     const struct grammar grammar = GRAMMAR(lookup, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -50,7 +50,8 @@ static bool read_lookup_arguments(int argc, char **argv, struct lookup *lookup, 
     return true;
 }
 
-/* Has all further queries use the view `index`, and closes the view before, if that is another. */
+/* Sets the view that is open to `index`, and what the question and the queries need of it; further queries use it.
+ * Closes the view before, if that is another. */
 static void use_view(struct lookup *lookup, struct idx_index *index) {
     struct question *question = &lookup->question;
     struct queries *queries = &lookup->queries;
@@ -76,8 +77,8 @@ static bool is_by_resemblance(const struct lookup *lookup) {
     return lookup->queries.texts.count > 0 && (lookup->question.properties.sketch > 0 || lookup->threshold > 0);
 }
 
-/* Opens the index, and sets the distance. Complains and returns false if it can't be opened, or if it can't answer the
- * question. */
+/* Opens the index, and sets the distance. Complains and returns false if it can't be opened, if it can't answer the
+ * question, or if options are not for queries of this kind. The caller closes lookup->index in any case. */
 static bool open_index_and_check_question(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -143,7 +144,8 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
 }
 
 /* Adds queries to the batch until it is full: waits for the first one, and reads others as long as it need not wait.
- * Returns the status of the last attempt to read one, QUERIES_ONE if the batch is full. */
+ * Returns QUERIES_ONE if the batch is full, QUERIES_FAILED after a complaint if memory ran out, or else the status with
+ * which queries_read_next returned no query. */
 static enum queries_status gather_queries(struct queries *queries, struct query_batch *batch) {
     struct query query;
     enum queries_status status = queries_read_next(queries, true, &query);
@@ -213,13 +215,13 @@ static int answer_all_queries(struct lookup *lookup) {
 
 /* ---- Texts, by resemblance ---- */
 
-/* Writes a row: the ID of a text and, without --exists, `found`, a document of `lists` that resembles it. */
-static void write_row(const struct lookup *lookup, struct output *output, const struct idx_item *query,
-                      const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
+/* Writes a row: the ID of a text and, without --exists, a document of `lists` that resembles it. */
+static void write_match_row(const struct lookup *lookup, struct output *output, const struct idx_item *text,
+                            const struct idx_resembling_lists *lists, const struct idx_resembling_document *document) {
     struct rows rows = {.output = output, .json = lookup->question.json};
     row_begin(&rows);
-    row_write_id(&rows, "query", query->id, query->id_length);
-    if (!lookup->question.exists) row_write_resembling(&rows, lists, found, lookup->question.properties.id_type);
+    row_write_id(&rows, "query", text->id, text->id_length);
+    if (!lookup->question.exists) row_write_resembling(&rows, lists, document, lookup->question.properties.id_type);
     row_end(&rows);
 }
 
@@ -233,7 +235,7 @@ static bool answer_gathered_texts(struct lookup *lookup, struct resembling_texts
         return false;
     for (size_t i = 0; i < texts->count && texts->output.error == 0; i++) {
         for (int64_t j = lists.offsets[i]; j < lists.offsets[i + 1]; j++)
-            write_row(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[j]);
+            write_match_row(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[j]);
         lookup->found |= lists.offsets[i] < lists.offsets[i + 1];
     }
     texts->unread += lists.unread;

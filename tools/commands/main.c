@@ -58,8 +58,8 @@ static const struct subcommand *find_subcommand(const char *name) {
     return NULL;
 }
 
-/* Returns how many insertions, deletions and replacements at least turn one text into the other (Levenshtein's
- * distance), or ~0U if `b` has 16 letters or more, which no subcommand has. */
+/* Returns the least number of insertions, deletions and replacements of letters that turn a into b (Levenshtein's
+ * distance), or ~0U if b has 16 letters or more, which no subcommand has. */
 static unsigned count_edits(const char *a, const char *b) {
     unsigned row[16]; /* row[j]: how many edits turn the first i letters of a into the first j of b. */
     size_t length = strlen(b);

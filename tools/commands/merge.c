@@ -13,7 +13,7 @@ struct merge {
 static bool read_merge_arguments(int argc, char **argv, struct merge *merge, int *status) {
     struct idx_merge_options *options = &merge->options;
     const struct option_rule rules[] = {
-#include "options/merge.h" /* the rules that the build makes of merge.txt */
+#include "options/merge.h" /* the rules made of merge.txt; they set *merge and *options */
     };
     const struct grammar grammar = GRAMMAR(merge, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;

@@ -42,7 +42,7 @@ static bool print_shared_of_match(void *context, const struct idx_match *match) 
 
 /* ---- The whole ---- */
 
-/* Opens the index, and prints all pairs, and before them, with --documents, the documents that share a fingerprint.
+/* Opens the index, and prints with --documents the documents that share a fingerprint, and then all pairs.
  * Sets near->error and returns false if the library fails; returns false also after a complaint. This is `find` of
  * near_run_command. */
 static bool print_shared_and_pairs(struct near *near) {
@@ -62,7 +62,7 @@ static bool print_shared_and_pairs(struct near *near) {
 static bool read_pairs_arguments(int argc, char **argv, struct near *near, int *status) {
     struct indexed *texts = near->texts;
     const struct option_rule rules[] = {
-#include "options/pairs.h" /* the rules that the build makes of pairs.txt */
+#include "options/pairs.h" /* the rules made of pairs.txt; they set *near and *texts */
     };
     const struct grammar grammar = GRAMMAR(pairs, rules, "INDEX", 1, 1);
     return arguments_read(&grammar, argc, argv, &near->operands, status);

@@ -40,17 +40,17 @@ struct report {
 
 /* ---- Numbers ---- */
 
-/* Formats a number with up to three digits if it is below 10, and as a whole number otherwise. Numbers from
- * 9.995 on round to 10 with three digits, and count as 10. */
+/* Formats a number in `cell`, of CELL_SIZE bytes: with up to three digits if it is below 10, and as a whole number
+ * otherwise. Numbers from 9.995 on round to 10 with three digits, and count as 10. */
 static void format_number(char *cell, double number) {
     snprintf(cell, CELL_SIZE, number >= 9.995 ? "%.0f" : "%.3g", number);
 }
 
-/* Returns the sum of what a scheme's tables need in files and in memory, in bytes, which the limit of `auto` is for. */
-static double sum_bytes(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
+/* Returns the bytes of a scheme's tables in files plus those in memory. The limit of `auto` applies to this sum. */
+static double sum_table_bytes(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
 
-/* Returns bytes / count of fingerprints. */
-static double per_fingerprint(const struct report *report, double bytes) {
+/* Returns `bytes` divided by the number of fingerprints, --count. */
+static double bytes_per_fingerprint(const struct report *report, double bytes) {
     return bytes / (double)report->options.count;
 }
 
@@ -64,7 +64,7 @@ static const struct idx_plan *find_chosen_plan(const struct report *report) {
 
 /* ---- Notes ---- */
 
-/* Appends a note, of up to NOTE_SIZE - 1 bytes. There must be fewer than MAX_NOTES before. */
+/* Appends a note, formatted as by printf and cut to NOTE_SIZE - 1 bytes. There must be fewer than MAX_NOTES before. */
 __attribute__((format(printf, 2, 3))) static void add_note(struct report *report, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -72,8 +72,8 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct report *report
     va_end(arguments);
 }
 
-/* Adds a note that `chosen`, the plan of auto's scheme, is slow. It names the number of bytes that allows a scheme
- * which is not slow, if there is one; plans are in the order of their bytes, so the first is the smallest. */
+/* Adds a note that `chosen`, the plan of auto's scheme, is slow. If a scheme is not slow, the note says how many bytes
+ * have to be allowed for the smallest such scheme. Plans are in the order of their bytes, so that is the first one. */
 static void add_note_of_slow_choice(struct report *report, const struct idx_plan *chosen) {
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
@@ -81,7 +81,8 @@ static void add_note_of_slow_choice(struct report *report, const struct idx_plan
         add_note(report,
                  "Within the allowed bytes, a query takes %.1f ms; --max-bytes-per-fingerprint %.0f allows a scheme "
                  "that takes %.2f ms.",
-                 chosen->nanoseconds / 1e6, per_fingerprint(report, sum_bytes(plan)) + 1, plan->nanoseconds / 1e6);
+                 chosen->nanoseconds / 1e6, bytes_per_fingerprint(report, sum_table_bytes(plan)) + 1,
+                 plan->nanoseconds / 1e6);
         return;
     }
     add_note(report,
@@ -96,7 +97,7 @@ static void add_note_of_faster_scheme(struct report *report, const struct idx_pl
     if (limit == 0) limit = report->options.bits * count + (1 << 20); /* What `auto` allows by default. */
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
-        if (sum_bytes(plan) <= limit && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
+        if (sum_table_bytes(plan) <= limit && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
     }
     double gain = 1 - fastest->nanoseconds / chosen->nanoseconds;
     if (report->options.calibration != NULL && gain >= MIN_GAIN)
@@ -109,7 +110,7 @@ static void add_note_of_faster_scheme(struct report *report, const struct idx_pl
 static void add_notes_of_choice(struct report *report) {
     const struct idx_plan *chosen = find_chosen_plan(report);
     unsigned limit = report->options.max_bytes_per_fingerprint;
-    if (limit > 0 && per_fingerprint(report, sum_bytes(chosen)) > limit)
+    if (limit > 0 && bytes_per_fingerprint(report, sum_table_bytes(chosen)) > limit)
         add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", limit);
     add_note_of_faster_scheme(report, chosen);
     if (chosen->nanoseconds > SLOW_NANOSECONDS) add_note_of_slow_choice(report, chosen);
@@ -134,7 +135,8 @@ struct row {
     const char *scheme;
 };
 
-/* Formats the bits of the tables' prefixes: "MIN-MAX", or one number if both are the same. */
+/* Formats how many bits the prefixes of the tables have in `cell`, of CELL_SIZE bytes: "MIN-MAX", or one number if both
+ * are the same. */
 static void format_prefix_bits(char *cell, const struct idx_plan *plan) {
     if (plan->min_prefix == plan->max_prefix)
         snprintf(cell, CELL_SIZE, "%u", plan->min_prefix);
@@ -142,7 +144,8 @@ static void format_prefix_bits(char *cell, const struct idx_plan *plan) {
         snprintf(cell, CELL_SIZE, "%u-%u", plan->min_prefix, plan->max_prefix);
 }
 
-/* Sets the cells of a scheme, in the order of the columns that the help describes. */
+/* Sets the cells of a scheme's row, in the order of the columns in the heading of write_text, and the scheme's name,
+ * which is not copied. */
 static void format_plan_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
     row->scheme = plan->scheme;
     snprintf(row->cells[0], CELL_SIZE, "%s", plan->chosen ? "*" : "");
@@ -155,7 +158,7 @@ static void format_plan_row(const struct report *report, const struct idx_plan *
     format_number(row->cells[7], plan->pages);
     format_number(row->cells[8], plan->nanoseconds / 1e3);
     format_number(row->cells[9], 1e9 / plan->nanoseconds);
-    snprintf(row->cells[10], CELL_SIZE, "%.1f", per_fingerprint(report, plan->table_bytes));
+    snprintf(row->cells[10], CELL_SIZE, "%.1f", bytes_per_fingerprint(report, plan->table_bytes));
     size_print(row->cells[11], plan->table_bytes);
     size_print(row->cells[12], plan->resident_bytes);
 }
@@ -174,7 +177,8 @@ static void write_aligned_rows(const struct row *rows, size_t count, struct outp
     }
 }
 
-/* Writes the line of what look-ups need in an index that is unpacked in memory. */
+/* Writes the line about an index that is unpacked in memory: its bytes, the seconds to open it, and the microseconds
+ * per query, or that this is not possible. */
 static void write_unpacked(const struct report *report, struct output *output) {
     char memory[CELL_SIZE], opening[CELL_SIZE], query[CELL_SIZE];
     if (!report->can_unpack) {
@@ -323,8 +327,9 @@ static bool measure_machine(struct idx_calibration *machine) {
     return measured;
 }
 
-/* Sets report->machine with --measure by a measurement, and with --calibration by its file, and has the plans go by it.
- * Without either, plans go by the library's figures. Complains and returns false if that fails. */
+/* Sets report->machine to what --measure measures, or to what the file of --calibration says, and has the plans use it.
+ * Without either option, plans use the library's figures. Complains and returns false if the machine can't be measured
+ * or the file can't be read. */
 static bool measure_or_read_calibration(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure_machine(&report->machine)) return false;
@@ -333,8 +338,8 @@ static bool measure_or_read_calibration(struct report *report) {
     return true;
 }
 
-/* Sets what the report says besides its plans: what is near by chance, the time for all pairs with the scheme that
- * `auto` chooses or else the first one, and what unpacking costs. */
+/* Sets what the report says besides its plans, which must be made: how many matches and pairs are near by chance, the
+ * time for all pairs with the scheme that `auto` chooses or else the first one, and what unpacking costs. */
 static void estimate_besides_plans(struct report *report) {
     const struct idx_plan_options *options = &report->options;
     const struct idx_plan *plan = find_chosen_plan(report);
@@ -349,7 +354,8 @@ static void estimate_besides_plans(struct report *report) {
         idx_plan_unpacked(options->count, options->bits, options->k, &report->unpacked, NULL) == IDX_OK;
 }
 
-/* Makes and prints the plans, or without --count, prints what was measured. Returns the status of the process. */
+/* Makes and prints the plans, as JSON if `json` is set, or without --count, prints what was measured. Complains if that
+ * fails. Returns the status of the process. */
 static int make_and_print_plans(struct report *report, bool json) {
     struct output output = OUTPUT_STANDARD;
     if (!measure_or_read_calibration(report)) return ENDS_BADLY;
@@ -391,7 +397,7 @@ int command_plan(int argc, char **argv) {
     *options = (struct idx_plan_options)IDX_PLAN_OPTIONS_INIT;
     options->block_size = 0; /* 0: not given. */
     const struct option_rule rules[] = {
-#include "options/plan.h" /* the rules that the build makes of plan.txt */
+#include "options/plan.h" /* the rules made of plan.txt; they set *report, *options and `format` */
     };
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))

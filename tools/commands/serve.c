@@ -9,7 +9,7 @@
 static bool read_serve_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/serve.h" /* the rules that the build makes of serve.txt */
+#include "options/serve.h" /* the rules made of serve.txt; they set *serve */
     };
     const struct grammar grammar = GRAMMAR(serve, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;

@@ -17,8 +17,8 @@ static void print_sentence(struct output *output, const char *sentence) {
     output_byte(output, '\n');
 }
 
-/* Prints the result of a file: its path and OK, or the sentence about what is wrong, which begins with its path. This
- * is a visitor of idx_verify, whose context is a struct report. */
+/* Prints the result of `file`, a path below that of the index: both paths and OK, or else `sentence`, which begins with
+ * them and says what is wrong. This is a visitor of idx_verify, whose context is a struct report. */
 static void print_file_result(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
     size_t length = strlen(report->path);

@@ -44,9 +44,9 @@ static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
 }
 #endif
 
-/* Returns whether a pipe begins with NumPy's mark, for which it waits, unless bytes that differ come first. A pipe with
- * only a part of the mark in it counts as readable, so poll would not wait for the rest: this sleeps between looks. No
- * line of TSV begins with the mark's first byte, so lines never wait here. */
+/* Waits until the first bytes of a pipe show whether it begins with NumPy's mark, and returns that. Returns false also
+ * if the pipe ends within the mark, or after a signal. poll can't wait for the rest of the mark, since a pipe with a
+ * part of it is readable: this sleeps between looks. The first byte of a line of TSV already differs from the mark. */
 static bool is_npy_pipe(int pipe) {
     static const struct timespec millisecond = {0, 1000000};
     char first_bytes[sizeof npy_mark];
@@ -83,7 +83,7 @@ enum input_format input_recognize_format(const char *path) {
     return ends_with(path, ".npy") || is_npy_file(path) ? INPUT_NPY : INPUT_AUTO;
 }
 
-/* Returns what input_recognize_format does, but INPUT_TSV in place of INPUT_AUTO. */
+/* Returns the format of a file like input_recognize_format, but INPUT_TSV if nothing shows it. */
 static enum input_format recognize_format_or_tsv(const char *path) {
     enum input_format format = input_recognize_format(path);
     return format == INPUT_AUTO ? INPUT_TSV : format;

@@ -22,9 +22,9 @@ enum input_format input_recognize_format(const char *path);
  * format as it is. Complains and returns false if two files have different formats. */
 bool input_resolve_format(const struct strings *paths, enum input_format *format);
 
-/* Like input_resolve_format, but if standard input is a pipe and the only input, also recognizes an array of NumPy by
- * its first bytes, for which it waits; a signal ends that. It is for commands that read all input before they do
- * anything else. Consumes nothing. */
+/* Like input_resolve_format, but if standard input is a pipe and the only input, waits for its first bytes, and also
+ * recognizes an array of NumPy by them. A signal ends the waiting, and the pipe then counts as TSV. Commands that read
+ * all input before they do anything else call this. Consumes nothing. */
 bool input_wait_and_resolve_format(const struct strings *paths, enum input_format *format);
 
 /* Returns advice for the message about a bad line of TSV: a clause that begins with a semicolon if the line seems to be

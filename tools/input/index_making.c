@@ -12,7 +12,8 @@
 
 /* ---- Before and while an index is made ---- */
 
-/* Warns if the file system of a folder has fewer free bytes than `user`, such as "the index", may need there. */
+/* Warns if the file system of a folder has fewer than `needed_bytes` free. `user` is what may need them, for the
+ * message: "the index", for example. Does nothing if the free space is not known. */
 static void warn_of_little_space(const char *folder, const char *user, uint64_t needed_bytes) {
     char needed_text[SIZE_TEXT_BYTES], free_text[SIZE_TEXT_BYTES];
     struct statvfs status;
@@ -99,8 +100,8 @@ bool set_item_id(struct idx_item *item, enum idx_id_type id_type, const char *id
 
 /* ---- After an index was made ---- */
 
-/* Writes messages with what was added, and how large the parts of the index are. In an index with sets, texts are
- * added, and each value of their sketches counts as a document. */
+/* Writes messages with what was added, and how large the parts of the index at `path` are. In an index with sets, texts
+ * are added, and each value of their sketches counts as a document. */
 static void report_sizes(const char *path, const struct idx_build_summary *summary,
                          const struct idx_properties *properties) {
     if (properties->sketch > 0)
@@ -233,111 +234,113 @@ static void wait_for_compaction(struct idx_writer *writer, const char *path) {
     complain("all additions and removals are on disk, but %s could not be compacted: %s", path, error.sentence);
 }
 
-/* Sets, by the properties of the index and what lines are (documents, IDs or fingerprints), how lines are read, and
- * whether the index adopts the recipe that they state. */
-static void set_input_rules(struct writing *writing) {
+/* Sets how lines are read, by the properties of the index and whether lines are documents, IDs or fingerprints. Sets
+ * also whether the index adopts the recipe that they state. */
+static void set_input_rules(struct update *update) {
     /* Both are in the order of enum idx_id_type. */
     static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE};
     static const enum tsv_ids ids_alone[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
-    struct tsv_rules *rules = &writing->input.rules;
-    enum idx_id_type id_type = writing->properties.id_type;
-    rules->bits = writing->properties.bits;
-    rules->ids = writing->id_alone ? ids_alone[id_type] : documents[id_type];
-    if (writing->fingerprint_alone && !writing->id_alone) rules->ids = TSV_ID_NONE;
-    writing->input.index_adopts_recipe =
-        writing->adds && writing->properties.is_empty && *writing->properties.recipe == '\0';
+    struct tsv_rules *rules = &update->input.rules;
+    enum idx_id_type id_type = update->properties.id_type;
+    rules->bits = update->properties.bits;
+    rules->ids = update->id_alone ? ids_alone[id_type] : documents[id_type];
+    if (update->fingerprint_alone && !update->id_alone) rules->ids = TSV_ID_NONE;
+    update->input.index_adopts_recipe =
+        update->adds && update->properties.is_empty && *update->properties.recipe == '\0';
 }
 
 /* Sets the recipe of an index that has none, once, to the one that the input has stated, before the index gets any
  * document. Does nothing if the input has stated none so far. Complains and returns false if that fails. */
-static bool set_recipe_of_empty_index(struct writing *writing) {
+static bool set_recipe_of_empty_index(struct update *update) {
     struct idx_error error;
-    if (!writing->input.index_adopts_recipe || writing->input.recipe == NULL) return true;
-    writing->input.index_adopts_recipe = false;
-    return succeeded(idx_writer_set_recipe(writing->writer, writing->input.recipe, &error), &error);
+    if (!update->input.index_adopts_recipe || update->input.recipe == NULL) return true;
+    update->input.index_adopts_recipe = false;
+    return succeeded(idx_writer_set_recipe(update->writer, update->input.recipe, &error), &error);
 }
 
-bool writing_open(struct writing *writing) {
+bool update_open(struct update *update) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_error error;
-    writing->input.reader = (struct reader)READER_INIT;
-    writing->ids = (struct output)OUTPUT_BUFFER;
+    update->input.reader = (struct reader)READER_INIT;
+    update->ids = (struct output)OUTPUT_BUFFER;
     options.progress = continue_unless_interrupted;
-    options.threads = writing->threads;
-    if (writing->compact != UINT64_MAX) options.compact_records = writing->compact;
-    if (writing->compact == 0) options.compact_segments = 0;
-    if (!succeeded(idx_writer_open(&writing->writer, writing->path, &options, &error), &error)) return false;
-    idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
+    options.threads = update->threads;
+    if (update->compact != UINT64_MAX) options.compact_records = update->compact;
+    if (update->compact == 0) options.compact_segments = 0;
+    if (!succeeded(idx_writer_open(&update->writer, update->path, &options, &error), &error)) return false;
+    idx_get_properties(idx_writer_view(update->writer), &update->properties);
     return true;
 }
 
-bool writing_prepare_input(struct writing *writing) {
-    set_input_rules(writing);
-    if (!input_files_are_whole(&writing->input)) return false;
-    if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
-    if (writing->fingerprint_alone) return true;
+bool update_prepare_input(struct update *update) {
+    set_input_rules(update);
+    if (!input_files_are_whole(&update->input)) return false;
+    if (update->input.format == INPUT_TSV || update->properties.id_type != IDX_ID_TEXT) return true;
+    if (update->fingerprint_alone) return true;
     return complain("%s has text IDs, but rows of arrays have none: give lines of fingerprint, tab, ID instead",
-                    writing->path);
+                    update->path);
 }
 
-/* Appends `count` documents to the batch, with copies of their IDs; if memory runs out, ids.error says so. The pointers
- * to the IDs are set once the batch is complete (set_id_pointers), since the memory of the IDs may still move. */
-static void append_to_batch(struct writing *writing, const struct tsv_record *records, size_t count) {
-    bool has_text_ids = writing->properties.id_type == IDX_ID_TEXT;
+/* Appends `count` documents to the batch, which must have room for them, with copies of their IDs. If memory runs out,
+ * ids.error says so. set_id_pointers sets the pointers to the IDs once the batch is complete, since the memory of the
+ * IDs may still move. */
+static void append_to_batch(struct update *update, const struct tsv_record *records, size_t count) {
+    bool has_text_ids = update->properties.id_type == IDX_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
-        struct idx_item *item = &writing->items[writing->count++];
+        struct idx_item *item = &update->items[update->count++];
         *item = (struct idx_item){.fingerprint = record->fingerprint};
         if (has_text_ids) {
             item->id_length = record->id_length;
-            output_bytes(&writing->ids, record->id, record->id_length);
+            output_bytes(&update->ids, record->id, record->id_length);
         } else {
             item->number = record->number;
         }
     }
 }
 
-/* Sets the pointers to the IDs of a complete batch, when the memory of its IDs does not move any more. */
-static void set_id_pointers(struct writing *writing) {
-    const char *id = writing->ids.bytes;
-    for (size_t i = 0; i < writing->count; i++) {
-        if (writing->items[i].id_length == 0) continue;
-        writing->items[i].id = id;
-        id += writing->items[i].id_length;
+/* Points the items of a complete batch to their IDs, which follow each other in `ids` in the order of the items. Items
+ * without a text ID are left as they are. */
+static void set_id_pointers(struct update *update) {
+    const char *id = update->ids.bytes;
+    for (size_t i = 0; i < update->count; i++) {
+        if (update->items[i].id_length == 0) continue;
+        update->items[i].id = id;
+        id += update->items[i].id_length;
     }
 }
 
-enum input_status writing_gather_batch(struct writing *writing) {
+enum input_status update_gather_batch(struct update *update) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
-    writing->count = writing->ids.length = 0;
+    update->count = update->ids.length = 0;
     /* A batch may have changed the writer's view, and with it the properties. */
-    idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
-    writing->input.required_recipe = writing->properties.recipe;
+    idx_get_properties(idx_writer_view(update->writer), &update->properties);
+    update->input.required_recipe = update->properties.recipe;
     do {
-        writing->input.never_waits = writing->count > 0;
-        status = input_read_records(&writing->input, &records, &count);
-        if (!set_recipe_of_empty_index(writing)) {
-            writing->count = 0;
+        update->input.never_waits = update->count > 0;
+        status = input_read_records(&update->input, &records, &count);
+        if (!set_recipe_of_empty_index(update)) {
+            update->count = 0;
             return INPUT_FAILED;
         }
-        append_to_batch(writing, records, count);
-    } while (status == INPUT_DOCUMENTS && writing->count <= WRITING_BATCH - INPUT_BATCH &&
-             writing->ids.length < ENOUGH_ID_BYTES);
-    if (writing->ids.error != 0) {
+        append_to_batch(update, records, count);
+    } while (status == INPUT_DOCUMENTS && update->count <= UPDATE_BATCH - INPUT_BATCH &&
+             update->ids.length < ENOUGH_ID_BYTES);
+    if (update->ids.error != 0) {
         complain("out of memory for the IDs of a batch");
-        writing->count = 0;
+        update->count = 0;
         return INPUT_FAILED;
     }
-    set_id_pointers(writing);
+    set_id_pointers(update);
     return status == INPUT_PENDING ? INPUT_DOCUMENTS : status;
 }
 
-void writing_close(struct writing *writing) {
-    input_report_skipped_lines(&writing->input);
-    wait_for_compaction(writing->writer, writing->path);
-    idx_writer_close(writing->writer);
-    input_free(&writing->input);
-    free(writing->ids.bytes);
+void update_close(struct update *update) {
+    input_report_skipped_lines(&update->input);
+    wait_for_compaction(update->writer, update->path);
+    idx_writer_close(update->writer);
+    input_free(&update->input);
+    free(update->ids.bytes);
 }

@@ -62,9 +62,9 @@ static bool refuse_recipe(const struct input *input, enum recipe_owner owner, co
     return false;
 }
 
-/* Compares the recipe of a line #recipe with required_recipe, which any recipe matches if it is "". With
- * index_adopts_recipe, the first recipe that is stated before any fingerprint becomes required_recipe first. Complains
- * and returns false if the recipes don't match, or if memory ran out. */
+/* Compares the recipe of a line #recipe with required_recipe; any recipe matches "". With index_adopts_recipe, a usable
+ * recipe before any fingerprint and any other recipe becomes required_recipe itself. Complains and returns false if the
+ * recipes don't match, or if memory ran out. */
 static bool match_recipe_line(struct input *input, const struct tsv_record *record) {
     if (input->index_adopts_recipe && !input->recipe_is_final && has_usable_recipe(record)) {
         if (!adopt_recipe(input, record)) return false;
@@ -107,17 +107,18 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
     return input->skip_bad_lines;
 }
 
-/* Counts a line that is too long as a bad line. `length` is that of its beginning, which the reader returned. Returns
- * false, after a complaint, if bad lines are not to be skipped. */
+/* Counts a line that is too long as a bad line. `line` has its first `length` bytes, as the reader returned them.
+ * Returns false, after a complaint, if bad lines are not to be skipped. */
 static bool reject_too_long_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
-    reader_explain_too_long(&problem);
+    reader_explain_too_long_line(&problem);
     totals_count_line(&input->totals, TSV_BAD, NULL);
     return skip_bad_line(input, &problem, line, length);
 }
 
-/* Parses a line, and makes the next record of it if it is a document; otherwise checks its recipe, or counts it as a
- * comment, a total or a bad line. Returns false, after a complaint, if no further line is to be read. */
+/* Parses a line and counts it in `totals`. Appends a record, for which there must be room, if it is a document; checks
+ * a recipe; skips or refuses a bad line; ignores any other line. Returns false, after a complaint, if no further line
+ * is to be read. */
 static bool process_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
@@ -169,9 +170,10 @@ static uint64_t parse_eight_hex_digits(const char *bytes, uint64_t *invalid) {
     return (digits | digits >> 16) & UINT64_C(0xffffffff);
 }
 
-/* Makes records of the next lines that have 16 hex digits and nothing else, up to the first other line, which stays
- * unread. Returns INPUT_DOCUMENTS even if that is the next line, so that there are no records. At the end, after a
- * signal or a complaint, returns that status. Waits for further lines whatever never_waits says. */
+/* Makes records of the next lines, at most INPUT_BATCH, as long as they are 16 hex digits and nothing else. The first
+ * other line stays in the reader. `count` must be 0 before; it stays 0 if that is the next line. Returns
+ * INPUT_DOCUMENTS, or the status at the end, after a signal or a complaint. Waits for further lines whatever
+ * never_waits says. */
 static enum input_status read_records_of_hex_lines(struct input *input) {
     const char *bytes;
     size_t length, offset = 0;
@@ -219,8 +221,9 @@ static uint64_t load_little_endian(const char *bytes) {
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Makes records of `row_count` rows of 8 bytes each. Complains and returns false if a fingerprint has too many bits;
- * the rows before it are records all the same, as the lines before a bad one are. */
+/* Makes records of `row_count` rows of 8 bytes each, INPUT_BATCH or fewer, and sets `count`. Complains and returns
+ * false if a fingerprint has too many bits; the rows before it are records all the same, as the lines before a bad one
+ * are. */
 static bool make_records_of_rows(struct input *input, const char *bytes, size_t row_count) {
     uint64_t excess_bits = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits,
              first_number = input->documents;
@@ -280,10 +283,10 @@ static enum input_status read_npy_header(struct input *input) {
 /* ---- All inputs ---- */
 
 /* Returns how many inputs there are. Without paths, standard input is the only one. */
-static size_t count_paths(const struct input *input) { return input->paths.count == 0 ? 1 : input->paths.count; }
+static size_t count_inputs(const struct input *input) { return input->paths.count == 0 ? 1 : input->paths.count; }
 
-/* Returns the path of the input with this number, from 0, or "-" for standard input. */
-static const char *get_path(const struct input *input, size_t number) {
+/* Returns the path of the input with this number, from 0 to count_inputs - 1; "-" is standard input. */
+static const char *get_input_path(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
@@ -295,16 +298,16 @@ static enum input_status open_next_file(struct input *input) {
     input->totals = (struct totals){0};
     if (!is_whole) return INPUT_FAILED;
     reader_close(&input->reader);
-    if (input->opened_count == count_paths(input)) return INPUT_END;
-    const char *path = get_path(input, input->opened_count++);
+    if (input->opened_count == count_inputs(input)) return INPUT_END;
+    const char *path = get_input_path(input, input->opened_count++);
     input->next_row = 0;
     input->array = (struct npy_array){0, false};
     if (!reader_open(&input->reader, path)) return INPUT_FAILED;
     return input->format == INPUT_NPY ? read_npy_header(input) : INPUT_DOCUMENTS;
 }
 
-/* Reads one or more records into input->records, from the next file if the open one has no more. Returns like
- * input_read_records. */
+/* Replaces the records by the next ones, from the next file if the open one has no more, and adds their number to
+ * `documents`. Returns like input_read_records. */
 static enum input_status fill_records(struct input *input) {
     enum input_status status = input->opened_count == 0 ? open_next_file(input) : INPUT_DOCUMENTS;
     input->count = 0;
@@ -324,8 +327,8 @@ static bool is_regular_file(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Reads all lines of an open file, and counts them in *totals. Returns false after a complaint and, without one, after
- * a signal. */
+/* Reads all lines of an open file by the rules of the input, and counts them in *totals. Returns false after a
+ * complaint and, without one, after a signal. */
 static bool count_all_lines(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;
@@ -412,8 +415,9 @@ static bool add_tsv_size_estimate(const struct input *input, int file, uint64_t 
     return true;
 }
 
-/* Opens a regular file and returns its descriptor, or that of standard input for `-`. Returns -1 for anything else: if
- * a FIFO were opened twice, what is written to it in between would be lost. */
+/* Opens a regular file and returns its descriptor, which the caller closes, or that of standard input for `-`. Returns
+ * -1, without a complaint, if it can't be opened, and for anything else: if a FIFO were opened twice, what is written
+ * to it in between would be lost. */
 static int open_to_measure(const char *path) {
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
     return !is_regular_file(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -432,8 +436,8 @@ static bool add_file_size_estimate(const struct input *input, int file, struct i
 bool input_estimate_size(const struct input *input, struct input_size *size) {
     bool is_known = true;
     *size = (struct input_size){0, 0};
-    for (size_t i = 0; i < count_paths(input) && is_known; i++) {
-        int file = open_to_measure(get_path(input, i));
+    for (size_t i = 0; i < count_inputs(input) && is_known; i++) {
+        int file = open_to_measure(get_input_path(input, i));
         is_known = file >= 0 && add_file_size_estimate(input, file, size);
         if (file > STDIN_FILENO) close(file);
     }

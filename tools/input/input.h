@@ -28,7 +28,7 @@ struct input {
     const char *recipe; /* The recipe that the user gave, for which those of inputs are ignored; NULL: the user gave
                            none, and it becomes the one that inputs state, if they do. */
     const char *required_recipe;    /* The recipe of an index or of queries, which all that inputs state must match; "":
-                                       they    have none, so any recipe will do; NULL: there is nothing to match. */
+                                       it has none, so any recipe will do; NULL: there is nothing to match. */
     enum recipe_owner recipe_owner; /* Who has `required_recipe`, for messages. */
     bool index_adopts_recipe; /* The index has no recipe and no documents. The recipe that an input states before any
                                  fingerprint becomes required_recipe and `recipe`, and the caller sets it in the index.
@@ -54,8 +54,9 @@ struct input {
 };
 
 /* Finds the recipe of the inputs. If the user gave none, reads the first documents of TSV, which input_read_records
- * returns later, and sets `recipe` if they state one. Returns INPUT_DOCUMENTS or INPUT_END; INPUT_INTERRUPTED after a
- * signal, and INPUT_FAILED after a complaint. */
+ * returns later, and sets `recipe` if they state one. To be called before input_read_records, if at all, and without
+ * never_waits. Returns INPUT_DOCUMENTS, or INPUT_END if TSV has no documents; INPUT_INTERRUPTED after a signal, and
+ * INPUT_FAILED after a complaint. */
 enum input_status input_find_recipe(struct input *input);
 
 /* Reads the next documents of all inputs. Sets *records to them, and *count to their number, which is 1 or more with
@@ -78,7 +79,7 @@ struct input_size {
 
 /* Sets *size to an estimate, by the sizes of regular files and the lengths of some lines of TSV. Does not change what
  * input_read_records reads. Returns false, without a complaint, if an input is no regular file or can't be read; then
- * *size is of no use. */
+ * *size is unspecified. Not for several threads at once, which would share the buffer of the sample. */
 bool input_estimate_size(const struct input *input, struct input_size *size);
 
 /* Writes a message with the number of bad lines that were skipped, if any were. */

@@ -26,61 +26,60 @@ bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix
 }
 
 /* Skips spaces, tabs and newlines. strchr also finds the NUL that ends its string, which is no white space. */
-static void skip_white_space(struct range *unread) {
-    while (unread->begin < unread->end && strchr(" \t\n", *unread->begin) != NULL && *unread->begin != '\0')
-        unread->begin++;
+static void skip_white_space(struct range *rest) {
+    while (rest->begin < rest->end && strchr(" \t\n", *rest->begin) != NULL && *rest->begin != '\0') rest->begin++;
 }
 
 /* Skips white space, and then `character` if it is next. Returns whether it was. */
-static bool skip_character(struct range *unread, char character) {
-    skip_white_space(unread);
-    if (unread->begin == unread->end || *unread->begin != character) return false;
-    unread->begin++;
+static bool skip_character(struct range *rest, char character) {
+    skip_white_space(rest);
+    if (rest->begin == rest->end || *rest->begin != character) return false;
+    rest->begin++;
     return true;
 }
 
 /* Skips white space, reads a string in single or double quotes, and sets *string to what is between them; backslashes
  * are not special. Returns false if there is no such string. */
-static bool read_quoted_string(struct range *unread, struct range *string) {
-    skip_white_space(unread);
-    if (unread->begin == unread->end || (*unread->begin != '\'' && *unread->begin != '"')) return false;
-    char quote = *unread->begin++;
-    const char *close = memchr(unread->begin, quote, (size_t)(unread->end - unread->begin));
+static bool read_quoted_string(struct range *rest, struct range *string) {
+    skip_white_space(rest);
+    if (rest->begin == rest->end || (*rest->begin != '\'' && *rest->begin != '"')) return false;
+    char quote = *rest->begin++;
+    const char *close = memchr(rest->begin, quote, (size_t)(rest->end - rest->begin));
     if (close == NULL) return false;
-    *string = (struct range){unread->begin, close};
-    unread->begin = close + 1;
+    *string = (struct range){rest->begin, close};
+    rest->begin = close + 1;
     return true;
 }
 
-/* Returns whether a string of the header is `text`. */
+/* Returns whether a string of the header has the same bytes as `text`, which ends in NUL. */
 static bool is_equal(const struct range *string, const char *text) {
     size_t length = (size_t)(string->end - string->begin);
     return length == strlen(text) && memcmp(string->begin, text, length) == 0;
 }
 
 /* Skips white space, and then `word` if it is next. Returns whether it was. */
-static bool skip_word(struct range *unread, const char *word) {
-    skip_white_space(unread);
+static bool skip_word(struct range *rest, const char *word) {
+    skip_white_space(rest);
     size_t length = strlen(word);
-    bool is_next = (size_t)(unread->end - unread->begin) >= length && memcmp(unread->begin, word, length) == 0;
-    if (is_next) unread->begin += length;
+    bool is_next = (size_t)(rest->end - rest->begin) >= length && memcmp(rest->begin, word, length) == 0;
+    if (is_next) rest->begin += length;
     return is_next;
 }
 
 /* Skips white space, and reads a decimal number. Returns false if there are no digits, or if the number is 2^64 or
  * more. */
-static bool read_number(struct range *unread, uint64_t *number) {
-    skip_white_space(unread);
-    const char *digits = unread->begin;
-    while (unread->begin < unread->end && *unread->begin >= '0' && *unread->begin <= '9') unread->begin++;
-    return number_parse_digits(digits, (size_t)(unread->begin - digits), number);
+static bool read_number(struct range *rest, uint64_t *number) {
+    skip_white_space(rest);
+    const char *digits = rest->begin;
+    while (rest->begin < rest->end && *rest->begin >= '0' && *rest->begin <= '9') rest->begin++;
+    return number_parse_digits(digits, (size_t)(rest->begin - digits), number);
 }
 
 /* Reads the type of the elements, as NumPy writes it: '<u8' or '>u8', unsigned numbers of 8 bytes in little- or
  * big-endian order. Sets array->big_endian. Sets *problem and returns false for any other type. */
-static bool read_element_type(struct range *unread, struct npy_array *array, struct problem *problem) {
+static bool read_element_type(struct range *rest, struct npy_array *array, struct problem *problem) {
     struct range type;
-    if (!read_quoted_string(unread, &type))
+    if (!read_quoted_string(rest, &type))
         return problem_set(problem, "the elements are records, but only arrays of uint64 are supported");
     array->big_endian = is_equal(&type, ">u8");
     if (array->big_endian || is_equal(&type, "<u8")) return true;
@@ -92,9 +91,9 @@ static bool read_element_type(struct range *unread, struct npy_array *array, str
 
 /* Reads the tuple of the array's lengths, such as (10,), into array->rows. Sets *problem and returns false unless there
  * is one length. */
-static bool read_shape(struct range *unread, struct npy_array *array, struct problem *problem) {
-    bool ok = skip_character(unread, '(') && read_number(unread, &array->rows) && skip_character(unread, ',') &&
-              skip_character(unread, ')');
+static bool read_shape(struct range *rest, struct npy_array *array, struct problem *problem) {
+    bool ok = skip_character(rest, '(') && read_number(rest, &array->rows) && skip_character(rest, ',') &&
+              skip_character(rest, ')');
     return ok || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
@@ -109,29 +108,29 @@ enum { KEY_DESCR, KEY_FORTRAN_ORDER, KEY_SHAPE, KEY_COUNT };
 /* Reads the value of `key` into *array, and sets the key's bit in *seen_keys. fortran_order may be either value, since
  * the order of elements means nothing in one dimension. Sets *problem and returns false if the key is unknown or comes
  * twice, or if its value is wrong. */
-static bool read_value_of_key(struct range *unread, const struct range *key, unsigned *seen_keys,
-                              struct npy_array *array, struct problem *problem) {
+static bool read_value_of_key(struct range *rest, const struct range *key, unsigned *seen_keys, struct npy_array *array,
+                              struct problem *problem) {
     static const char *const keys[] = {
         [KEY_DESCR] = "descr", [KEY_FORTRAN_ORDER] = "fortran_order", [KEY_SHAPE] = "shape"};
     size_t key_number = 0;
     while (key_number < KEY_COUNT && !is_equal(key, keys[key_number])) key_number++;
     if (key_number == KEY_COUNT || (*seen_keys & 1U << key_number) != 0) return set_syntax_problem(problem);
     *seen_keys |= 1U << key_number;
-    if (key_number == KEY_DESCR) return read_element_type(unread, array, problem);
-    if (key_number == KEY_SHAPE) return read_shape(unread, array, problem);
-    return skip_word(unread, "True") || skip_word(unread, "False") || set_syntax_problem(problem);
+    if (key_number == KEY_DESCR) return read_element_type(rest, array, problem);
+    if (key_number == KEY_SHAPE) return read_shape(rest, array, problem);
+    return skip_word(rest, "True") || skip_word(rest, "False") || set_syntax_problem(problem);
 }
 
 bool npy_read_header(const char *header, size_t length, struct npy_array *array, struct problem *problem) {
-    struct range unread = {header, header + length}, key;
+    struct range rest = {header, header + length}, key;
     unsigned seen_keys = 0;
-    if (!skip_character(&unread, '{')) return set_syntax_problem(problem);
-    while (!skip_character(&unread, '}')) {
-        if (!read_quoted_string(&unread, &key) || !skip_character(&unread, ':')) return set_syntax_problem(problem);
-        if (!read_value_of_key(&unread, &key, &seen_keys, array, problem)) return false;
-        if (!skip_character(&unread, ',') && (unread.begin == unread.end || *unread.begin != '}'))
+    if (!skip_character(&rest, '{')) return set_syntax_problem(problem);
+    while (!skip_character(&rest, '}')) {
+        if (!read_quoted_string(&rest, &key) || !skip_character(&rest, ':')) return set_syntax_problem(problem);
+        if (!read_value_of_key(&rest, &key, &seen_keys, array, problem)) return false;
+        if (!skip_character(&rest, ',') && (rest.begin == rest.end || *rest.begin != '}'))
             return set_syntax_problem(problem);
     }
-    skip_white_space(&unread);
-    return (seen_keys == (1U << KEY_COUNT) - 1 && unread.begin == unread.end) || set_syntax_problem(problem);
+    skip_white_space(&rest);
+    return (seen_keys == (1U << KEY_COUNT) - 1 && rest.begin == rest.end) || set_syntax_problem(problem);
 }

@@ -20,11 +20,15 @@ struct npy_array {
 };
 
 /* Reads the magic string, the version and the length of the header from the first `length` bytes of a file. Sets
- * *problem and returns false if they are wrong, or if they are fewer than NPY_PREFIX_BYTES. */
+ * *problem and returns false, with *prefix unspecified, if
+ * - there are fewer than NPY_PREFIX_BYTES, or they don't begin with NumPy's magic string;
+ * - the version is not 1, 2 or 3;
+ * - the header has more than NPY_MAX_HEADER_BYTES. */
 bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix, struct problem *problem);
 
-/* Reads the `length` bytes of the header, which begin at prefix.header_offset of the file. Sets *problem and returns
- * false unless it is that of a one-dimensional array of uint64. */
+/* Reads the `length` bytes of the header, prefix.header_length, which begin at prefix.header_offset of the file. Sets
+ * *problem and returns false, with *array unspecified, if they are not the dictionary that NumPy writes, or if the
+ * array is not a one-dimensional one of uint64. */
 bool npy_read_header(const char *header, size_t length, struct npy_array *array, struct problem *problem);
 
 #endif

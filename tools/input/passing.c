@@ -33,8 +33,9 @@ static bool add_to_chunk(struct chunk *chunk, uint64_t fingerprint) {
     return chunk->count < CHUNK_FINGERPRINTS || pass_chunk_to_visitor(chunk);
 }
 
-/* Passes on the fingerprints of all files, whose recipe must match that of the queries. Returns false after a
- * complaint, or without one if the visitor stopped or a signal was noted. */
+/* Adds the fingerprints of all files to the chunk, and passes each full chunk to the visitor; the last fingerprints
+ * stay in the chunk. The recipe of the files must match that of the queries. Returns false after a complaint, or
+ * without one if the visitor stopped or a signal was noted. */
 static bool pass_from_files(struct chunk *chunk) {
     const struct fingerprint_source *source = chunk->source;
     struct input input = {.paths = source->paths,
@@ -55,8 +56,8 @@ static bool pass_from_files(struct chunk *chunk) {
     return ok && status == INPUT_END;
 }
 
-/* Adds fingerprints of the index to the chunk. If the visitor stops, sets visitor_stopped, since idx_visit_part, whose
- * visitor this is, returns IDX_OK then. */
+/* Adds fingerprints of the index to the chunk. Sets visitor_stopped and returns false if the visitor stops; the flag is
+ * needed, since idx_visit_part, whose visitor this is, then returns IDX_OK. Its context is a struct chunk. */
 static bool add_all_to_chunk(void *context, const uint64_t *fingerprints, size_t count) {
     struct chunk *chunk = context;
     bool ok = true;
@@ -65,8 +66,9 @@ static bool add_all_to_chunk(void *context, const uint64_t *fingerprints, size_t
     return ok;
 }
 
-/* Passes on the fingerprints of the index, or of one part of it if it is divided into parts. Returns false after a
- * complaint, or without one if the visitor stopped. */
+/* Adds the fingerprints of the index, or of one part of it if `parts` is not 0, to the chunk, and passes each full
+ * chunk to the visitor; the last fingerprints stay in the chunk. Returns false after a complaint, or without one if the
+ * visitor stopped. */
 static bool pass_from_index(struct chunk *chunk) {
     struct fingerprint_source *source = chunk->source;
     struct idx_error error;

@@ -23,12 +23,15 @@ struct fingerprint_source {
  * errors in `context`. */
 typedef bool (*fingerprint_visitor)(void *context, const uint64_t *fingerprints, size_t count);
 
-/* Opens the index if the only path is a folder; otherwise resolves source->format, by the files if it is INPUT_AUTO.
- * Complains and returns false if that fails. The caller calls close_fingerprint_source in any case. */
+/* Opens the index if the only path is a folder; otherwise sets source->format, if it is INPUT_AUTO, by the files, as
+ * input_wait_and_resolve_format does. Complains and returns false if the index can't be opened, if the files have
+ * different formats, or if `parts` is not 0 and there is no index. The caller calls close_fingerprint_source in any
+ * case. */
 bool open_fingerprint_source(struct fingerprint_source *source);
 
-/* Passes all fingerprints of an open source to the visitor, many at a time. Returns false after a complaint; also,
- * without one, if the visitor returned false or a signal was noted. */
+/* Passes all fingerprints of an open source to the visitor, many at a time, with `context`. Returns false
+ * - after a complaint: memory ran out, or the library, a file or a line is at fault;
+ * - without one, if the visitor returned false or a signal was noted. */
 bool visit_source_fingerprints(struct fingerprint_source *source, fingerprint_visitor visit, void *context);
 
 /* Closes the index, if one is open. */

@@ -18,8 +18,9 @@ bool queries_open(struct queries *queries) {
         "with --recipe, or from the output of idx fingerprint");
 }
 
-/* Sets *query to the next of the fingerprints that are arguments. Sets `problem` if it returns QUERIES_BAD. */
-static enum queries_status parse_next_argument(struct queries *queries, struct query *query) {
+/* Parses the next fingerprint of the command line into *query. Returns QUERIES_END behind the last one. Sets `problem`
+ * and returns QUERIES_BAD if the argument is not a fingerprint. */
+static enum queries_status parse_next_fingerprint(struct queries *queries, struct query *query) {
     if (queries->begun_count == queries->fingerprints.count) return QUERIES_END;
     const char *text = queries->fingerprints.values[queries->begun_count++];
     *query = (struct query){0, NULL, 0, {NULL, 0}};
@@ -29,8 +30,8 @@ static enum queries_status parse_next_argument(struct queries *queries, struct q
 }
 
 /* Sets *query to the next fingerprint of the current ID, or to the first of the next ID that the index has. Complains
- * of IDs that the index does not have, but skips them. Returns QUERIES_FAILED after a complaint if the library fails,
- * and QUERIES_BAD with `problem` set if the ID can't be one of the index. */
+ * of IDs that the index does not have, and skips them. Returns QUERIES_END behind the last ID, QUERIES_FAILED after a
+ * complaint if the library fails, and QUERIES_BAD, with `problem` set, if the ID can't be one of the index. */
 static enum queries_status find_next_fingerprint_by_id(struct queries *queries, struct query *query) {
     while (queries->returned_count == queries->found_count) {
         struct idx_error error;
@@ -64,8 +65,8 @@ static bool matches_index_recipe(struct queries *queries, const struct tsv_recor
     return false;
 }
 
-/* Sets *query to the next one of standard input, as queries_read_next does. Sets `problem` if it returns QUERIES_BAD.
- */
+/* Reads lines of standard input up to the next one that is a query, and sets *query to it. `wait` and the status are
+ * those of queries_read_next. Sets `problem` if it returns QUERIES_BAD. */
 static enum queries_status read_next_query_line(struct queries *queries, bool wait, struct query *query) {
     struct tsv_record record;
     const char *line;
@@ -88,7 +89,7 @@ static enum queries_status read_next_query_line(struct queries *queries, bool wa
 }
 
 enum queries_status queries_read_next(struct queries *queries, bool wait, struct query *query) {
-    if (queries->fingerprints.count > 0) return parse_next_argument(queries, query);
+    if (queries->fingerprints.count > 0) return parse_next_fingerprint(queries, query);
     if (queries->texts.count > 0) return queries_next_text(queries, query);
     if (queries->ids.count > 0) return find_next_fingerprint_by_id(queries, query);
     return read_next_query_line(queries, wait, query);

@@ -57,13 +57,14 @@ struct queries {
     struct problem problem; /* What is wrong with the last query, if it is QUERIES_BAD. */
 };
 
-/* Opens standard input, or the fingerprinter and its table, if queries need them. Complains and returns false if that
- * fails, or if there are texts and the index has no recipe. The caller calls queries_close in any case. */
+/* Opens standard input, or the fingerprinter and its table, if queries need them. The members above the private ones
+ * must be set, and the private ones 0. Complains and returns false if a file can't be opened, or if there are texts and
+ * the index has no recipe, or none that can be used. The caller calls queries_close in any case. */
 bool queries_open(struct queries *queries);
 
 /* Sets *query to the next query, whose ID and shingles are valid until the next call, and returns QUERIES_ONE. Without
  * `wait`, returns QUERIES_PENDING instead of waiting for standard input. At its end, checks that the lines are whole,
- * unless `partial` is set. After another result than QUERIES_ONE, *query is of no use; only QUERIES_PENDING may be
+ * unless `partial` is set. After another result than QUERIES_ONE, *query is unspecified; only QUERIES_PENDING may be
  * followed by another call. */
 enum queries_status queries_read_next(struct queries *queries, bool wait, struct query *query);
 
@@ -81,7 +82,10 @@ bool queries_open_texts(struct queries *queries);
 
 /* Sets *query to the next fingerprint of the current text, or to the first one of the next text. A folder stands for
  * its texts; bad records in it are skipped, as by `idx fingerprint`, and a message at its end counts them. Returns
- * QUERIES_FAILED after a complaint about a single file, and at the end if missed_file is set. */
+ * - QUERIES_ONE, or QUERIES_END behind the last text;
+ * - QUERIES_BAD, with `problem` set, if a path has a tab or a newline;
+ * - QUERIES_FAILED, after a complaint, if a single file can't be read or is bad, or if memory ran out; also at the end,
+ *   if missed_file is set. */
 enum queries_status queries_next_text(struct queries *queries, struct query *query);
 
 /* Frees and closes what queries of texts hold. */

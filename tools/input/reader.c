@@ -75,7 +75,8 @@ static enum reader_status read_into_buffer(struct reader *reader, bool wait) {
     return READER_OK;
 }
 
-/* Removes the next `length` buffered bytes from the buffer. Sets *bytes to them, and *bytes_length to `length`. */
+/* Removes the next `length` bytes from the buffer, which must have as many. Sets *bytes to them, and *bytes_length to
+ * `length`. They stay in memory until the buffer is filled again. */
 static void consume_bytes(struct reader *reader, size_t length, const char **bytes, size_t *bytes_length) {
     *bytes = reader->bytes + reader->start;
     *bytes_length = length;
@@ -130,7 +131,7 @@ enum reader_status reader_read_any_line(struct reader *reader, bool wait, const 
     return status == READER_OK && *length > READER_MAX_LINE_BYTES ? READER_TOO_LONG : status;
 }
 
-void reader_explain_too_long(struct problem *problem) {
+void reader_explain_too_long_line(struct problem *problem) {
     problem_set(problem, "the line has more than %d bytes, which no fingerprint and ID have", READER_MAX_LINE_BYTES);
 }
 
@@ -138,7 +139,7 @@ enum reader_status reader_read_line(struct reader *reader, bool wait, const char
     enum reader_status status = reader_read_any_line(reader, wait, line, length);
     struct problem problem;
     if (status != READER_TOO_LONG) return status;
-    reader_explain_too_long(&problem);
+    reader_explain_too_long_line(&problem);
     complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
     return READER_FAILED;
 }

@@ -37,31 +37,40 @@ struct reader {
  * file can't be opened. */
 bool reader_open(struct reader *reader, const char *path);
 
-/* Sets *line to the next line without its \n, which has no terminating NUL and is valid until the next call. The last
- * line may lack its \n. Complains and returns READER_FAILED if the line has more than READER_MAX_LINE_BYTES bytes, or
- * if the file can't be read. Without `wait`, returns READER_PENDING if the whole line has not come yet. */
+/* Sets *line to the next line without its \n, and *length to its bytes, and returns READER_OK. The line has no
+ * terminating NUL, and is valid until the next call. The last line of the file may lack its \n. Otherwise, *line and
+ * *length are unspecified, and this returns
+ * - READER_END behind the last line;
+ * - READER_PENDING, only without `wait`, if the whole line has not come yet;
+ * - READER_INTERRUPTED after a signal;
+ * - READER_FAILED, after a complaint, if the line has more than READER_MAX_LINE_BYTES bytes, if the file can't be read,
+ *   or if memory ran out. */
 enum reader_status reader_read_line(struct reader *reader, bool wait, const char **line, size_t *length);
 
-/* Like reader_read_line, but does not complain of a longer line: returns READER_TOO_LONG, and sets *line to its first
- * bytes, which are more than READER_MAX_LINE_BYTES. The next call skips the rest of it. */
+/* Like reader_read_line, but without a complaint of a line that is too long: returns READER_TOO_LONG, and sets *line to
+ * as many of its first bytes as were read, and *length to their number, above READER_MAX_LINE_BYTES. The next call
+ * skips the rest of that line. */
 enum reader_status reader_read_any_line(struct reader *reader, bool wait, const char **line, size_t *length);
 
-/* Sets *problem to the sentence about a line that is READER_TOO_LONG. */
-void reader_explain_too_long(struct problem *problem);
+/* Sets *problem to the sentence that says why a line was READER_TOO_LONG. */
+void reader_explain_too_long_line(struct problem *problem);
 
-/* Sets *line to the next line, as reader_read_line does, if all of it is in the buffer, or else returns false, without
- * a complaint. Does not read the file, so lines that were returned before stay valid as well. */
+/* Sets *line and *length to the next line, as reader_read_line does, if all of it is in the buffer. Otherwise, returns
+ * false without a complaint, and sets neither. Does not read the file, so lines that were returned before stay valid.
+ */
 bool reader_next_buffered_line(struct reader *reader, const char **line, size_t *length);
 
 /* Waits for the next `max_length` bytes. Sets *bytes to them, valid until the next call, and *length to their number,
  * which is less only at the end of the file. Returns READER_END, with a *length of 0, if there are no more. If it
- * returns READER_INTERRUPTED or READER_FAILED, sets neither. */
+ * returns READER_INTERRUPTED, or READER_FAILED after a complaint, sets neither. */
 enum reader_status reader_read_bytes(struct reader *reader, size_t max_length, const char **bytes, size_t *length);
 
-/* Has the next call return the last `length` bytes once more of those that reader_read_bytes returned last. */
+/* Moves the last `length` bytes that reader_read_bytes returned back into the buffer, so that the next call returns
+ * them again. `length` must not exceed the *length of that call, the last one. */
 void reader_unread_bytes(struct reader *reader, size_t length);
 
-/* Closes the file, but not standard input. The reader may be opened again. */
+/* Closes the file, unless it is standard input, and keeps the buffer. A closed reader is accepted. The reader may be
+ * opened again. */
 void reader_close(struct reader *reader);
 
 /* Closes the file and frees the buffer. */

@@ -40,8 +40,8 @@ static bool fingerprint_file(struct queries *queries, const char *path) {
     return ok;
 }
 
-/* Begins to read the texts of the folder at *path. `path` must stay valid until the folder ends, which it does, since
- * it points into the list of texts. */
+/* Begins to read the texts of the folder at *path. `path` must point into the list of texts, since it is used until the
+ * folder ends. */
 static void begin_reading_folder(struct queries *queries, char **path) {
     queries->folder = (struct strings){path, 1};
     queries->documents = (struct documents){.most = queries->extract.max_text,
@@ -64,8 +64,8 @@ static void end_reading_folder(struct queries *queries) {
     documents_free(documents);
 }
 
-/* Reads and fingerprints the next text of the folder, or ends the folder if there is none. Counts a bad text, and a
- * good one that was cut. Returns false if memory ran out. */
+/* Reads and fingerprints the next text of the folder, or ends the folder if there is none. Counts a bad text, which has
+ * no fingerprints, and a good one that was cut. Complains and returns false if memory ran out. */
 static bool fingerprint_next_in_folder(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
     if (!documents_next(&queries->documents, raw)) {

@@ -20,14 +20,15 @@ static bool has_ids_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-/* Sets *problem and returns false if `bytes`, the length of an ID in its original form, is above the maximum. */
-static bool check_id_length(size_t bytes, struct problem *problem) {
-    return bytes <= IDX_MAX_ID_BYTES ||
-           problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", bytes, IDX_MAX_ID_BYTES);
+/* Sets *problem and returns false if an ID that has `id_bytes` bytes in its original form is too long. */
+static bool check_id_length(size_t id_bytes, struct problem *problem) {
+    return id_bytes <= IDX_MAX_ID_BYTES ||
+           problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", id_bytes, IDX_MAX_ID_BYTES);
 }
 
-/* Sets the record's ID to the escaped one from `id`, behind its extra tab, to `id_end`, and checks it, but leaves it
- * escaped. Sets *problem and returns false if an escape sequence is wrong, or if the ID has a tab or is too long. */
+/* Sets the record's ID to the bytes from `id`, behind the extra tab, up to, but not including, `id_end`. Leaves it
+ * escaped, but checks it: sets *problem and returns false if an escape sequence is wrong, or if the ID has a tab or is
+ * too long. */
 static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, const char *id_end,
                              struct tsv_record *record, struct problem *problem) {
     bool alone = has_ids_alone(rules);
@@ -36,22 +37,22 @@ static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, cons
     record->id = id;
     record->id_length = (size_t)(id_end - id);
     record->escaped = true;
-    for (const char *unread = id; unread < id_end; id_bytes++) {
-        if (*unread == '\t')
+    for (const char *next = id; next < id_end; id_bytes++) {
+        if (*next == '\t')
             return problem_set(problem, "the line has a %s tab, which an ID can't contain", alone ? "second" : "third");
-        size_t sequence_length = *unread == '\\' ? escape_decode_sequence(unread, id_end, &byte) : 1;
+        size_t sequence_length = *next == '\\' ? escape_decode_sequence(next, id_end, &byte) : 1;
         if (sequence_length == 0)
             return problem_set(problem,
                                "after a %stab, an ID is escaped: a backslash must be followed by t, n, another "
                                "backslash, or x and two lower-case hex digits",
                                alone ? "" : "second ");
-        unread += sequence_length;
+        next += sequence_length;
     }
     return check_id_length(id_bytes, problem);
 }
 
-/* Sets the record's ID to the bytes from `id` to `line_end`, and its number if IDs are numbers. Sets *problem and
- * returns false if the rules don't allow this ID. */
+/* Sets the record's ID to the bytes from `id` up to, but not including, `line_end`, and its number if IDs are numbers.
+ * Sets *problem and returns false if the rules don't allow this ID. */
 static bool parse_id(const struct tsv_rules *rules, const char *id, const char *line_end, struct tsv_record *record,
                      struct problem *problem) {
     record->id = id;
@@ -113,22 +114,23 @@ void reader_unescape_id(struct reader *reader, struct tsv_record *record) {
 
 /* ---- Whether a stream is whole ---- */
 
-/* Parses the number from *unread to the next tab or, without one, to `end`. Moves *unread behind the tab, or sets it to
- * NULL where there is none. Returns false, without a complaint, if *unread is NULL or there is no number. */
-static bool parse_total_number(const char **unread, const char *end, uint64_t *number) {
-    if (*unread == NULL) return false;
-    const char *tab = memchr(*unread, '\t', (size_t)(end - *unread));
-    bool ok = number_parse_digits(*unread, (size_t)((tab == NULL ? end : tab) - *unread), number);
-    *unread = tab == NULL ? NULL : tab + 1;
+/* Parses the number from *rest to the next tab or, without one, to `end`. Moves *rest behind the tab, or sets it to
+ * NULL where there is none. Returns false, without a complaint, if *rest is NULL or there is no number. */
+static bool parse_total_number(const char **rest, const char *end, uint64_t *number) {
+    if (*rest == NULL) return false;
+    const char *tab = memchr(*rest, '\t', (size_t)(end - *rest));
+    bool ok = number_parse_digits(*rest, (size_t)((tab == NULL ? end : tab) - *rest), number);
+    *rest = tab == NULL ? NULL : tab + 1;
     return ok;
 }
 
-/* Adds the numbers of a line #total to the totals. Any number of documents that were left out is fine. */
+/* Adds the numbers of a line #total, whose record this is, to the totals. The number of documents that were left out is
+ * not used: a stream without them is whole. Sets any_unreadable if there are not three numbers. */
 static void add_total_line(struct totals *totals, const struct tsv_record *record) {
-    const char *unread = record->id, *end = record->id + record->id_length;
+    const char *rest = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, exit_status = 0;
-    bool ok = parse_total_number(&unread, end, &lines) && parse_total_number(&unread, end, &left_out) &&
-              parse_total_number(&unread, end, &exit_status) && unread == NULL;
+    bool ok = parse_total_number(&rest, end, &lines) && parse_total_number(&rest, end, &left_out) &&
+              parse_total_number(&rest, end, &exit_status) && rest == NULL;
     totals->total_lines++;
     totals->stated_fingerprints += lines;
     totals->states_failure |= exit_status != 0;

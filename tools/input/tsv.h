@@ -42,16 +42,16 @@ struct tsv_record {
 };
 
 /* Parses a line of `length` bytes, without its \n, into *record, whose `id` points into the line. Returns the kind of
- * the line. With TSV_BAD, sets *problem, and *record is of no use. A \r at the end of the line belongs to the ID. An
+ * the line. With TSV_BAD, sets *problem, and *record is unspecified. A \r at the end of the line belongs to the ID. An
  * escaped ID stays escaped, but its escape sequences are checked. */
 enum tsv_kind tsv_parse_line(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                              struct problem *problem);
 
-/* Replaces the escaped ID of a record by the original one, and sets its length. The record must be of the line that
- * `reader` returned last, since the ID is changed in place, in the reader's buffer. */
+/* Replaces the escaped ID of a record, which tsv_parse_line has checked, by the original one, and sets its length. The
+ * record must be of the line that `reader` returned last, since the ID is changed in place, in the reader's buffer. */
 void reader_unescape_id(struct reader *reader, struct tsv_record *record);
 
-/* Counts by which it is known whether a stream of fingerprints is whole. `idx fingerprint` and `idx dump` print a line
+/* Counts that show whether a stream of fingerprints is whole. `idx fingerprint` and `idx dump` print a line
  * #recipe, the fingerprints, and a line #total. This last line has the number of lines with fingerprints, the number of
  * documents that were left out, and the command's exit status, separated by tabs. It counts wherever it is in the
  * stream, because sorting moves it. Concatenated streams have several such lines, whose numbers are added. */
@@ -64,8 +64,8 @@ struct totals {
     bool any_unreadable;          /* A line #total does not have three numbers. */
 };
 
-/* Counts a line by what tsv_parse_line made of it. Reads `record` only if `kind` is TSV_TOTAL; otherwise it may be
- * NULL. */
+/* Counts a line, of which tsv_parse_line returned `kind` and made `record`. `record` is read only with TSV_TOTAL;
+ * otherwise it may be NULL. */
 void totals_count_line(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
 
 /* Returns whether a stream that ended is whole or states no recipe. Otherwise complains, naming the stream by `name`,
