@@ -48,8 +48,8 @@ static void begin_match_row(struct rows *rows, const struct question *question, 
     row_write_number(rows, "distance", match->distance);
 }
 
-/* Writes the resemblance of the text of a query and that of a document, rounded down to four digits; if it is not
- * known, null in JSON and - in columns. If memory runs out, the output's error is set. */
+/* Writes the resemblance of the text of a query and that of a document, rounded down to four decimal places; if it is
+ * not known, null in JSON and - in columns. If memory runs out, the output's error is set. */
 static void write_resemblance(struct rows *rows, struct answerer *answerer, const struct query *query,
                               const struct idx_document *document) {
     const struct resembling resembling = {.folder = answerer->question->texts,
@@ -68,8 +68,8 @@ static void write_resemblance(struct rows *rows, struct answerer *answerer, cons
 
 /* ---- Matches ---- */
 
-/* Moves the cursor, which the first call opens, before the first document of a fingerprint. Sets `error` and returns
- * false if the library fails. */
+/* Opens the cursor, if it is not open, and moves it before the first document of a fingerprint. Sets `error` and
+ * returns false if the library fails. */
 static bool seek_documents(struct answerer *answerer, uint64_t fingerprint) {
     if (answerer->documents == NULL &&
         idx_documents_open(&answerer->documents, answerer->question->index, &answerer->error) != IDX_OK)

@@ -71,7 +71,7 @@ enum { TEXTS_MEMORY_DIVISOR = 4 };
 
 /* If --memory is given, divides it between reading texts and the builder: sets memory_bytes of `rules` and `options`.
  * The builder gets at least IDX_MIN_MEMORY_BYTES, which it needs. */
-static void share_memory(struct idx_build_options *options, struct reading_rules *rules) {
+static void divide_memory(struct idx_build_options *options, struct reading_rules *rules) {
     uint64_t bytes = options->memory_bytes, share = bytes / TEXTS_MEMORY_DIVISOR;
     if (bytes == 0) return;
     if (share < rules->memory_bytes) rules->memory_bytes = share;
@@ -103,7 +103,7 @@ static bool complete_options_for_texts(struct build *build) {
     rules->recipe = build->input.recipe;
     rules->bits = options->bits;
     if (build->threshold > 0 && !complete_set_options(build)) return false;
-    share_memory(options, rules);
+    divide_memory(options, rules);
     if (build->id_type >= 0) options->id_type = (enum idx_id_type)build->id_type;
     rules->threads = options->threads;
     rules->progress = build->progress_forced;
@@ -210,7 +210,7 @@ static bool add_text_with_set(struct build *build, const struct made *made) {
 
 /* Opens the builder with the recipe of the texts, and adds all texts that `reading` reads. Bad texts and those without
  * shingles are left out. Returns false after a complaint or a signal. */
-static bool add_read_texts(struct build *build, struct reading *reading) {
+static bool add_texts_of_reading(struct build *build, struct reading *reading) {
     const struct made *made;
     bool ok = true;
     build->options.recipe = reading_recipe(reading);
@@ -231,7 +231,7 @@ static bool read_and_add_texts(struct build *build) {
     rules->makes = build->threshold > 0 ? MAKES_SHINGLES : MAKES_FINGERPRINTS;
     build->progress.texts = true;
     struct reading *reading = reading_open(rules, &build->input.paths);
-    bool ok = reading != NULL && add_read_texts(build, reading);
+    bool ok = reading != NULL && add_texts_of_reading(build, reading);
     return reading_close(reading) == READING_WELL && ok;
 }
 

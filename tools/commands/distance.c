@@ -49,7 +49,7 @@ static void print_distance(struct distance *distance, uint64_t a, uint64_t b, co
 }
 
 /* Prints the distance of the two operands. Complains and returns false if one is no fingerprint. */
-static bool print_operands(struct distance *distance) {
+static bool answer_operands(struct distance *distance) {
     uint64_t fingerprints[2];
     for (size_t i = 0; i < 2; i++) {
         const char *text = distance->operands.values[i];
@@ -63,7 +63,7 @@ static bool print_operands(struct distance *distance) {
 
 /* Prints the distance of the first two fingerprints of a line, unless it begins with #. `reader`, which returned the
  * line, is for messages. Complains and returns false if the line does not have two fingerprints. */
-static bool print_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
+static bool answer_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
     const char *tab = memchr(line, '\t', length), *second_begin = tab == NULL ? NULL : tab + 1;
     struct problem problem;
     uint64_t a, b;
@@ -83,7 +83,7 @@ static bool print_line(struct distance *distance, const struct reader *reader, c
 
 /* Prints the distances of all lines of standard input, and flushes the output whenever it has to wait for further
  * lines. Returns false after a complaint or a failure of the output. */
-static bool print_lines(struct distance *distance) {
+static bool answer_lines(struct distance *distance) {
     struct reader reader = READER_INIT;
     const char *line;
     size_t length;
@@ -93,7 +93,7 @@ static bool print_lines(struct distance *distance) {
         if (status == READER_PENDING && output_flush(&distance->output))
             status = reader_read_line(&reader, true, &line, &length);
         if (status == READER_END) break;
-        ok = status == READER_OK && print_line(distance, &reader, line, length) && distance->output.error == 0;
+        ok = status == READER_OK && answer_line(distance, &reader, line, length) && distance->output.error == 0;
     }
     reader_free(&reader);
     return ok;
@@ -105,7 +105,7 @@ int command_distance(int argc, char **argv) {
     struct distance distance = {.bits = IDX_MAX_BITS, .max_distance = UINT_MAX, .output = OUTPUT_STANDARD};
     int status;
     if (!read_distance_arguments(argc, argv, &distance, &status)) return status;
-    bool ok = distance.operands.count == 2 ? print_operands(&distance) : print_lines(&distance);
+    bool ok = distance.operands.count == 2 ? answer_operands(&distance) : answer_lines(&distance);
     bool written = output_close(&distance.output);
     if (!ok || !written) return ENDS_BADLY;
     return distance.has_printed ? ENDS_WELL : ENDS_WITHOUT;

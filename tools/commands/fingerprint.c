@@ -12,11 +12,8 @@
 static bool check_train_path(const struct text_options *texts) {
     const struct reading_rules *rules = &texts->rules;
     struct stat status;
-    if (rules->train == NULL) return true;
-    if (lstat(rules->train, &status) == 0 && !S_ISREG(status.st_mode))
-        return complain_of_usage("--train %s: this is not a regular file, and the table would replace it",
-                                 rules->train);
-    return true;
+    if (rules->train == NULL || lstat(rules->train, &status) != 0 || S_ISREG(status.st_mode)) return true;
+    return complain_of_usage("--train %s: this is not a regular file, and the table would replace it", rules->train);
 }
 
 /* Compares the texts at the two paths, and prints how far they differ. Complains if there are not two paths. Returns

@@ -123,7 +123,7 @@ static void write_table_row(size_t segment, size_t number, unsigned bits, const 
 
 /* Writes the properties, a line for each table, and means of all tables. Sets *error and returns false if the library
  * fails; then a part may be written. */
-static bool write_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
+static bool write_info_as_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
     /* Sums over all tables, for the means. */
     double tables = 0, bits_sum = 0, ratio_sum = 0, key_bytes = 0, blocks = 0;
@@ -158,7 +158,7 @@ static int open_and_print_index(const char *path, bool json) {
     struct idx_index *index = NULL;
     struct idx_error error;
     if (!succeeded(idx_open(&index, path, NULL, &error), &error)) return ENDS_BADLY;
-    bool ok = json ? properties_write_json(index, &output, &error) : write_text(index, &output, &error);
+    bool ok = json ? properties_write_json(index, &output, &error) : write_info_as_text(index, &output, &error);
     if (!ok) complain("%s", error.sentence);
     idx_close(index);
     return output_close(&output) && ok ? ENDS_WELL : ENDS_BADLY;

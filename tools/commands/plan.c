@@ -144,8 +144,8 @@ static void format_prefix_bits(char *cell, const struct idx_plan *plan) {
         snprintf(cell, CELL_SIZE, "%u-%u", plan->min_prefix, plan->max_prefix);
 }
 
-/* Sets the cells of a scheme's row, in the order of the columns in the heading of write_text, and the scheme's name,
- * which is not copied. */
+/* Sets the cells of a scheme's row, in the order of the columns in the heading of write_plans_as_text, and the scheme's
+ * name, which is not copied. */
 static void format_plan_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
     row->scheme = plan->scheme;
     snprintf(row->cells[0], CELL_SIZE, "%s", plan->chosen ? "*" : "");
@@ -163,12 +163,14 @@ static void format_plan_row(const struct report *report, const struct idx_plan *
     size_print(row->cells[12], plan->resident_bytes);
 }
 
-/* Writes rows: cells that are right-aligned in columns, and behind them the scheme. */
+/* Writes `count` rows: each with its cells, right-aligned to the widest of their column, and then the scheme. */
 static void write_aligned_rows(const struct row *rows, size_t count, struct output *output) {
     int widths[COLUMN_COUNT] = {0};
-    for (size_t i = 0; i < count * COLUMN_COUNT; i++) {
-        int width = (int)strlen(rows[i / COLUMN_COUNT].cells[i % COLUMN_COUNT]);
-        if (width > widths[i % COLUMN_COUNT]) widths[i % COLUMN_COUNT] = width;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < COLUMN_COUNT; j++) {
+            int width = (int)strlen(rows[i].cells[j]);
+            if (width > widths[j]) widths[j] = width;
+        }
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < COLUMN_COUNT; j++) output_format(output, "%*s  ", widths[j], rows[i].cells[j]);
@@ -179,7 +181,7 @@ static void write_aligned_rows(const struct row *rows, size_t count, struct outp
 
 /* Writes the line about an index that is unpacked in memory: its bytes, the seconds to open it, and the microseconds
  * per query, or that this is not possible. */
-static void write_unpacked(const struct report *report, struct output *output) {
+static void write_unpacked_line(const struct report *report, struct output *output) {
     char memory[CELL_SIZE], opening[CELL_SIZE], query[CELL_SIZE];
     if (!report->can_unpack) {
         output_text(output, "unpacked: not possible for 2^32 - 1 fingerprints or more\n");
@@ -192,7 +194,7 @@ static void write_unpacked(const struct report *report, struct output *output) {
 }
 
 /* Writes the schemes as a table, and below it the lines that the help announces. */
-static void write_text(const struct report *report, struct output *output) {
+static void write_plans_as_text(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     char seconds[CELL_SIZE];
     struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "per probe", "blocks", "pages",
@@ -209,7 +211,7 @@ static void write_text(const struct report *report, struct output *output) {
     output_format(output, "\nchance matches per query: %.3g\n", report->chance_matches);
     format_number(seconds, report->pairs_seconds);
     output_format(output, "all pairs: %s s on one core, %.3g pairs by chance\n", seconds, report->chance_pairs);
-    write_unpacked(report, output);
+    write_unpacked_line(report, output);
     for (size_t i = 0; i < report->note_count; i++) output_format(output, "%s\n", report->notes[i]);
 }
 
@@ -241,7 +243,7 @@ static json_t *pack_unpacked(const struct report *report) {
 }
 
 /* Writes the plans, and all else that the report says, as one object of JSON. */
-static void write_json(const struct report *report, struct output *output) {
+static void write_plans_as_json(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     json_t *plans = json_array(), *notes = json_array();
     for (size_t i = 0; i < report->plan_count; i++) plans = json_append_value(plans, pack_plan(&report->plans[i]));
@@ -367,9 +369,9 @@ static int make_and_print_plans(struct report *report, bool json) {
     estimate_besides_plans(report);
     add_all_notes(report);
     if (json)
-        write_json(report, &output);
+        write_plans_as_json(report, &output);
     else
-        write_text(report, &output);
+        write_plans_as_text(report, &output);
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 

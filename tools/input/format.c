@@ -25,12 +25,12 @@ static bool ends_with(const char *path, const char *ending) {
  * signal that is noted. Returns how many bytes were copied; 0 at the end of the pipe, after a signal, or if that
  * failed. Sets *ended to whether the writer closed the pipe, so that no bytes will follow. */
 static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
-    struct pollfd polled[2] = {{.fd = pipe, .events = POLLIN}, {.fd = interrupt_descriptor(), .events = POLLIN}};
+    struct pollfd descriptors[2] = {{.fd = pipe, .events = POLLIN}, {.fd = interrupt_descriptor(), .events = POLLIN}};
     int copy[2];
     ssize_t copied = -1;
-    while (poll(polled, 2, -1) < 0 && errno == EINTR) continue;
-    *ended = (polled[0].revents & POLLHUP) != 0;
-    if (polled[1].revents != 0 || pipe2(copy, O_CLOEXEC) != 0) return 0;
+    while (poll(descriptors, 2, -1) < 0 && errno == EINTR) continue;
+    *ended = (descriptors[0].revents & POLLHUP) != 0;
+    if (descriptors[1].revents != 0 || pipe2(copy, O_CLOEXEC) != 0) return 0;
     if (tee(pipe, copy[1], size, SPLICE_F_NONBLOCK) > 0) copied = read(copy[0], bytes, size);
     close(copy[0]);
     close(copy[1]);

@@ -102,8 +102,8 @@ bool set_item_id(struct idx_item *item, enum idx_id_type id_type, const char *id
 
 /* Writes messages with what was added, and how large the parts of the index at `path` are. In an index with sets, texts
  * are added, and each value of their sketches counts as a document. */
-static void report_sizes(const char *path, const struct idx_build_summary *summary,
-                         const struct idx_properties *properties) {
+static void report_index_sizes(const char *path, const struct idx_build_summary *summary,
+                               const struct idx_properties *properties) {
     if (properties->sketch > 0)
         complain("added %" PRIu64 " %s to %s: sets of %" PRIu64 " bytes", summary->texts,
                  choose_noun(properties, summary->texts), path, summary->sets_bytes);
@@ -133,7 +133,8 @@ struct skew {
     struct idx_table_properties largest; /* Its properties. */
 };
 
-/* Measures the skew of the first segment. Returns false, without a complaint, if the library fails. */
+/* Sets *skew to that of the first segment, which has `table_count` tables, 1 or more. Returns false, without a
+ * complaint, if the library fails. */
 static bool measure_skew(const struct idx_index *index, size_t table_count, struct skew *skew) {
     struct idx_table_properties table;
     *skew = (struct skew){0};
@@ -206,7 +207,7 @@ void report_new_index(const char *path, const struct idx_build_summary *summary,
     options.residence = IDX_RESIDENCE_NONE;
     bool is_open = idx_open(&index, path, &options, NULL) == IDX_OK;
     if (is_open) idx_get_properties(index, &properties);
-    if (is_open && progress->shown) report_sizes(path, summary, &properties);
+    if (is_open && progress->shown) report_index_sizes(path, summary, &properties);
     if (progress->shown) progress_print_phases(progress);
     report_leftovers(path, summary->leftovers);
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
@@ -219,7 +220,7 @@ void report_new_index(const char *path, const struct idx_build_summary *summary,
 /* From this many bytes of IDs on, a batch is full. */
 enum { ENOUGH_ID_BYTES = 1 << 20 };
 
-/* Ends a compaction once a signal is noted. This is an idx_progress_visitor. */
+/* Returns whether a compaction is to continue: no signal is noted. This is an idx_progress_visitor. */
 static bool continue_unless_interrupted(void *context, const struct idx_progress *progress) {
     (void)context, (void)progress;
     return !interrupt_is_noted();
@@ -284,7 +285,7 @@ bool update_prepare_input(struct update *update) {
 /* Appends `count` documents to the batch, which must have room for them, with copies of their IDs. If memory runs out,
  * ids.error says so. set_id_pointers sets the pointers to the IDs once the batch is complete, since the memory of the
  * IDs may still move. */
-static void append_to_batch(struct update *update, const struct tsv_record *records, size_t count) {
+static void append_records_to_batch(struct update *update, const struct tsv_record *records, size_t count) {
     bool has_text_ids = update->properties.id_type == IDX_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
@@ -325,7 +326,7 @@ enum input_status update_gather_batch(struct update *update) {
             update->count = 0;
             return INPUT_FAILED;
         }
-        append_to_batch(update, records, count);
+        append_records_to_batch(update, records, count);
     } while (status == INPUT_DOCUMENTS && update->count <= UPDATE_BATCH - INPUT_BATCH &&
              update->ids.length < ENOUGH_ID_BYTES);
     if (update->ids.error != 0) {

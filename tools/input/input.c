@@ -53,7 +53,7 @@ static bool adopt_recipe(struct input *input, const struct tsv_record *record) {
     return input->stated_recipe != NULL;
 }
 
-/* Complains that a line states another recipe than `recipe`, which `owner` has. Returns false always. */
+/* Complains that a line states another recipe than `recipe`; `owner` says whose that is. Returns false always. */
 static bool refuse_recipe(const struct input *input, enum recipe_owner owner, const char *recipe,
                           const struct tsv_record *record) {
     struct problem problem;
@@ -95,8 +95,9 @@ static bool accept_recipe_line(struct input *input, const struct tsv_record *rec
     return false;
 }
 
-/* Counts a bad line as skipped, and complains of it if it is the first. If bad lines are not to be skipped, complains
- * and returns false. */
+/* Counts a bad line as skipped, and complains of it only if it is the first. If bad lines are not to be skipped,
+ * complains and returns false. `problem` says what is wrong; the `length` bytes of the line decide what advice the
+ * complaint gives. */
 static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
     if (!input->skip_bad_lines || input->skipped_lines == 0) {
         struct problem advised;
@@ -119,7 +120,7 @@ static bool reject_too_long_line(struct input *input, const char *line, size_t l
 /* Parses a line and counts it in `totals`. Appends a record, for which there must be room, if it is a document; checks
  * a recipe; skips or refuses a bad line; ignores any other line. Returns false, after a complaint, if no further line
  * is to be read. */
-static bool process_line(struct input *input, const char *line, size_t length) {
+static bool parse_and_count_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
     enum tsv_kind kind = tsv_parse_line(&input->rules, line, length, record, &problem);
@@ -207,7 +208,7 @@ static enum input_status read_records_of_lines(struct input *input) {
     if (status == READER_TOO_LONG) return reject_too_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
     if (status != READER_OK) return convert_reader_status(status);
     do {
-        if (!process_line(input, line, length)) return INPUT_FAILED;
+        if (!parse_and_count_line(input, line, length)) return INPUT_FAILED;
     } while (input->count < INPUT_BATCH && reader_next_buffered_line(&input->reader, &line, &length));
     return INPUT_DOCUMENTS;
 }

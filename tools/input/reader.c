@@ -32,20 +32,21 @@ static enum reader_status fail_with_errno(const struct reader *reader, int error
     return READER_FAILED;
 }
 
-/* Waits for input, for which it returns READER_OK, or for a signal, for which it returns READER_INTERRUPTED. Without
- * `wait`, returns READER_PENDING at once if there is neither. Complains and returns READER_FAILED if poll fails. */
+/* Returns READER_INTERRUPTED if a signal is noted, or else READER_OK if a read would not wait. Otherwise waits until
+ * one of these holds, or without `wait`, returns READER_PENDING at once. Complains and returns READER_FAILED if poll
+ * fails. */
 static enum reader_status poll_input(const struct reader *reader, bool wait) {
-    struct pollfd polled[2] = {{.fd = reader->descriptor, .events = POLLIN},
-                               {.fd = interrupt_descriptor(), .events = POLLIN}};
-    while (poll(polled, 2, wait ? -1 : 0) < 0) {
+    struct pollfd descriptors[2] = {{.fd = reader->descriptor, .events = POLLIN},
+                                    {.fd = interrupt_descriptor(), .events = POLLIN}};
+    while (poll(descriptors, 2, wait ? -1 : 0) < 0) {
         if (errno != EINTR && errno != EAGAIN) return fail_with_errno(reader, errno);
     }
-    if (polled[1].revents != 0) return READER_INTERRUPTED;
-    return polled[0].revents != 0 ? READER_OK : READER_PENDING;
+    if (descriptors[1].revents != 0) return READER_INTERRUPTED;
+    return descriptors[0].revents != 0 ? READER_OK : READER_PENDING;
 }
 
-/* Makes sure that READ_BYTES bytes are free behind the buffered ones, which it moves to the front if there are too few.
- * Returns false, without a complaint, if memory ran out. */
+/* Makes sure that READ_BYTES bytes are free behind the buffered ones: moves these to the front, and enlarges the buffer
+ * if that is not enough. Returns false, without a complaint, if memory ran out. */
 static bool reserve_read_bytes(struct reader *reader) {
     if (reader->capacity - reader->end >= READ_BYTES) return true;
     size_t buffered = reader->end - reader->start;
