@@ -153,8 +153,7 @@ static void say_cluster_sizes(const struct idx_cluster_summary *summary) {
 }
 
 /* Replaces *name by the name of the cluster whose representative has this fingerprint: the ID of the first document
- * with it. Without one, if the library fails, or if `documents`, a cursor, is NULL, the name is the fingerprint in hex.
- */
+ * with it. Without one, if the library fails, or if the cursor `documents` is NULL, it is the fingerprint in hex. */
 static void set_cluster_name(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
                              struct output *name) {
     struct idx_document document;

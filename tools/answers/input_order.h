@@ -25,8 +25,7 @@ struct input_order {
 bool input_order_add_line(struct input_order *order, uint64_t number, const char *line, size_t length);
 
 /* Prints all lines in the order of their documents' numbers. No line may be added afterwards. Complains and returns
- * false if the temporary file can't be written or read. Returns true even if the output failed: output->error says so.
- */
+ * false if the temporary file can't be written or read. Returns true even if the output failed (output->error). */
 bool input_order_print_lines(struct input_order *order, struct output *output);
 
 /* Closes the temporary file, which may not have been opened, and frees the list. */

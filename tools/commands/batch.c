@@ -60,9 +60,7 @@ static bool read_batch_arguments(int argc, char **argv, struct batch *batch, int
 
 /* ---- Queries ---- */
 
-/* Appends a query to `fingerprints`, and its ID, if it has one, to `ids`. Complains and returns false if memory ran
- * out.
- */
+/* Appends a query to `fingerprints`, and its ID, if any, to `ids`. Complains and returns false if memory ran out. */
 static bool append_query(struct batch *batch, const struct tsv_record *record) {
     if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
         !array_grow(&batch->id_ends, &batch->id_end_capacity, batch->count, sizeof *batch->id_ends))
@@ -123,8 +121,8 @@ static struct query get_query(const struct batch *batch, size_t number) {
 
 /* Prints matches of query `number`, up to --limit, or with --exists only that there are any. The library may pass the
  * matches of a query in several calls, one after the other. Returns false to stop: after a complaint, for which
- * error.status is set, a failure of the output or a signal. This is an
- * idx_batch_visitor, whose context is a struct batch. */
+ * error.status is set, a failure of the output or a signal. This is an idx_batch_visitor, whose context is
+ * a struct batch. */
 static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct batch *batch = context;
     struct query query = get_query(batch, number);

@@ -131,8 +131,7 @@ static bool complete_options_by_format(struct build *build) {
     return true;
 }
 
-/* Opens the builder. All options must be complete, also the recipe. Complains and returns false if the library fails.
- */
+/* Opens the builder. All options and the recipe must be complete. Complains and returns false if the library fails. */
 static bool open_builder(struct build *build) {
     struct idx_error error;
     return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);

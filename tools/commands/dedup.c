@@ -196,8 +196,7 @@ static bool read_dedup_arguments(int argc, char **argv, struct dedup *dedup, int
 /* ---- The whole ---- */
 
 /* Before any ID is printed, writes a message if several documents have one ID. Returns false, after that message, if
- * --strict is given and no folders are asked for: folders get the records themselves, so IDs need not tell them apart.
- */
+ * --strict is given and no folders are asked for. Folders get the records themselves, so IDs need not be unique. */
 static bool report_repeated_ids(struct dedup *dedup) {
     bool is_refused = dedup->texts.rules.strict && !folders_are_asked_for(&dedup->folders);
     const char *advice = is_refused ? "; --write copies records, whatever their IDs; --strict refuses this"

@@ -56,8 +56,7 @@ enum reader_status reader_read_any_line(struct reader *reader, bool wait, const 
 void reader_explain_too_long_line(struct problem *problem);
 
 /* Sets *line and *length to the next line, as reader_read_line does, if all of it is in the buffer. Otherwise, returns
- * false without a complaint, and sets neither. Does not read the file, so lines that were returned before stay valid.
- */
+ * false without a complaint, and sets neither. Does not read the file, so earlier lines stay valid. */
 bool reader_next_buffered_line(struct reader *reader, const char **line, size_t *length);
 
 /* Waits for the next `max_length` bytes. Sets *bytes to them, valid until the next call, and *length to their number,
