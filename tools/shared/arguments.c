@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 /* For --help and for option i, getopt returns HELP_OPTION and FIRST_OPTION + i, which are above any character. */
-enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 64 };
+enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MAX_OPTIONS = 64 };
 
 /* The command line that was read: the argument of each option that is on it, "" if the option takes none; NULL for the
  * options that are not on it. The rules are copies, since the caller's may not outlive arguments_read. */
 static struct {
-    struct option_rule rules[MOST_OPTIONS];
-    const char *arguments[MOST_OPTIONS];
+    struct option_rule rules[MAX_OPTIONS];
+    const char *arguments[MAX_OPTIONS];
     size_t option_count;
     bool has_operands; /* There are more operands than the command needs. */
 } command_line;
@@ -91,8 +91,8 @@ static bool store_choice(const struct option_rule *rule, const char *text) {
     return complain_of_usage("%s%s must be one of %s, not '%s'", get_dashes(rule), rule->name, names, text);
 }
 
-/* Adds the argument of an OPTION_TEXTS to those of its other occurrences. Complains and returns false if memory ran
- * out. */
+/* Appends `text`, the argument of an OPTION_TEXTS, to the list. Does not copy it. Complains and returns false if memory
+ * ran out. */
 static bool append_text(struct strings *strings, char *text) {
     char **grown = realloc(strings->values, (strings->count + 1) * sizeof *grown);
     if (grown == NULL) return complain("out of memory");
@@ -127,11 +127,12 @@ static bool store_option_value(const struct option_rule *rule, char *text) {
 /* The two tables that getopt_long needs: `letters` are the options of one letter, such as ":k:h", where a colon behind
  * a letter means that the option has an argument; `words` are the longer options, and end with one without a name. */
 struct getopt_tables {
-    char letters[3 * MOST_OPTIONS + 8];
-    struct option words[MOST_OPTIONS + 2];
+    char letters[3 * MAX_OPTIONS + 8];
+    struct option words[MAX_OPTIONS + 2];
 };
 
-/* Makes getopt's tables of the grammar's options, and of -h and --help. */
+/* Fills getopt's tables with the grammar's options, and with -h and --help. Leaves out the rules for former values of
+ * options: their options have rules of their own. */
 static void fill_getopt_tables(const struct grammar *grammar, struct getopt_tables *tables) {
     char *letter = tables->letters;
     struct option *word = tables->words;
@@ -166,7 +167,8 @@ static const struct option_rule *find_rule(const struct grammar *grammar, int co
     return NULL;
 }
 
-/* Returns whether an argument, which begins with two dashes, abbreviates the names of several options. */
+/* Returns whether an argument, such as --re or --re=0.8, abbreviates the names of several options. It must begin with
+ * two dashes. */
 static bool is_ambiguous_name(const struct getopt_tables *tables, const char *argument) {
     size_t length = strcspn(argument, "="), matches = 0;
     for (const struct option *word = tables->words; word->name != NULL; word++)
@@ -213,8 +215,8 @@ static bool is_value_of_item(const char *text, const char *values, size_t values
     return false;
 }
 
-/* Returns the argument on the command line of the option that a list's item names: "" if it takes none, or NULL if the
- * option is not on the command line. */
+/* Finds on the command line the option that a list's item names, such as --format of the item "--format json/tsv".
+ * Returns its argument, or "" if the option takes none; NULL if the option is not there. */
 static const char *find_item_argument(const char *item) {
     const size_t dashes = strspn(item, "-"), name_length = strcspn(item, " ,;") - dashes;
     for (size_t i = 0; i < command_line.option_count; i++)
@@ -224,8 +226,8 @@ static const char *find_item_argument(const char *item) {
     return NULL;
 }
 
-/* Returns whether the command line has what a list's item says: its option, and if the item has values, with one of
- * them. An item without dashes stands for an operand beyond those that the command needs. */
+/* Returns whether a list's item is on the command line: its option, and if the item has values, with one of these. An
+ * item without dashes stands for an operand beyond those that the command needs. */
 static bool is_item_given(const char *item, size_t item_length) {
     const size_t name_length = strcspn(item, " ,;");
     const char *argument = find_item_argument(item);
@@ -269,22 +271,23 @@ static const char *write_list_in_words(char words[MAX_LIST_BYTES], const char *l
     return words;
 }
 
-/* Checks an option of the command line against the other ones there. Complains and returns false if none of a list that
- * it needs is there, or if one that it excludes is. */
+/* Checks an option on the command line against the other options there. Complains and returns false if no item of one
+ * of its lists in `needs` is given, or if an item of `excludes` is. */
 static bool check_related_options(const struct option_rule *rule) {
     char words[MAX_LIST_BYTES];
-    size_t length;
+    size_t item_length;
     for (const char *list = rule->needs; list != NULL; list = strchr(list, ';')) {
         list += strspn(list, "; ");
-        if (find_given_item(list, &length) == NULL)
+        if (find_given_item(list, &item_length) == NULL)
             return complain_of_usage("%s%s needs %s", get_dashes(rule), rule->name, write_list_in_words(words, list));
     }
-    const char *excluded = rule->excludes == NULL ? NULL : find_given_item(rule->excludes, &length);
+    const char *excluded = rule->excludes == NULL ? NULL : find_given_item(rule->excludes, &item_length);
     if (excluded == NULL) return true;
     const size_t name_length = strcspn(excluded, " ,");
+    /* An item that has values is given with one of them, which is not empty. */
+    const char *value = name_length < item_length ? find_item_argument(excluded) : "";
     return complain_of_usage("give %s%s or %.*s%s%s, not both", get_dashes(rule), rule->name, (int)name_length,
-                             excluded, name_length < length ? " " : "",
-                             name_length < length ? find_item_argument(excluded) : "");
+                             excluded, *value == '\0' ? "" : " ", value);
 }
 
 bool arguments_have_option(const char *name) {
@@ -310,9 +313,9 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
     struct getopt_tables tables;
     int code;
     *status = ENDS_BADLY;
-    if (grammar->option_count > MOST_OPTIONS)
+    if (grammar->option_count > MAX_OPTIONS)
         return complain("the table of this command has %zu options, and at most %d are read", grammar->option_count,
-                        MOST_OPTIONS);
+                        MAX_OPTIONS);
     fill_getopt_tables(grammar, &tables);
     memset(&command_line, 0, sizeof command_line);
     command_line.option_count = grammar->option_count;

@@ -10,7 +10,7 @@
  * bytes fit, 0 at first. Returns false, without a complaint, if memory ran out; then the array stays as it is. */
 bool array_grow(void *array, size_t *capacity, size_t count, size_t item_size);
 
-/* Compares two uint64_t, for qsort and bsearch. */
+/* Compares the two uint64_t that `first` and `second` point to, as qsort and bsearch need it for ascending order. */
 int compare_u64(const void *first, const void *second);
 
 #endif

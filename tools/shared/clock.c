@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* Returns what the clock shows, in nanoseconds. */
+/* Returns the time of a clock of clock_gettime(2), such as CLOCK_MONOTONIC, in nanoseconds. The clock must exist. */
 static uint64_t read_clock(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);

@@ -89,8 +89,8 @@ struct grammar {
 /* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments that are no
  * options: they stay in argv, whose order may change. Returns false if the process is to end with *status: ENDS_WELL
  * after printing help, or ENDS_BADLY after a complaint of a mistake. After success *status is ENDS_BADLY as well, which
- * the command overwrites. In any case, the caller frees the lists of OPTION_TEXTS, OPTION_INCLUDE and OPTION_EXCLUDE.
- */
+ * the command overwrites. Nothing of *operands is to be freed. In any case, the caller frees the lists of OPTION_TEXTS,
+ * OPTION_INCLUDE and OPTION_EXCLUDE. */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
 
 /* Returns whether the command line that arguments_read read last has the option of this name, without dashes. */
@@ -106,7 +106,8 @@ enum { PRINTS_LINES, PRINTS_JSON };
 /* Returns the default of --threads for commands that use all processors: their number, up to 16. */
 unsigned arguments_get_default_threads(void);
 
-/* Frees the list of the strings and empties it. The strings are those of argv, and stay. */
+/* Frees the list and empties it, but not the strings, which are those of argv. Only for lists of OPTION_TEXTS: operands
+ * are not allocated. */
 void strings_free(struct strings *strings);
 
 /* ---- Has the names of idx.h's enums on the command line and in output ---- */
@@ -127,19 +128,21 @@ const char *choose_noun(const struct idx_properties *properties, uint64_t count)
 /* The warning about fingerprints whose recipes differ in the version of ICU alone. */
 extern const char recipes_icu_warning[];
 
-/* Parses a recipe by idx_recipe_read, and returns its properties. */
+/* Returns the properties of a recipe, by idx_recipe_read. Does not check the recipe: unknown parts of it are ignored.
+ * `recipe` must not be NULL. */
 struct idx_recipe_properties recipe_read(const char *recipe);
 
 /* Whose fingerprints the others are compared with or added to, for the message. */
 enum recipe_owner { RECIPE_OF_INDEX, RECIPE_OF_QUERIES, RECIPE_OF_THOSE_BEFORE };
 
-/* Sets *problem to why fingerprints whose recipe is the `other_length` bytes at `other_recipe` can't be compared with
- * those of `owner`, which have `recipe`. */
+/* Sets *problem to why fingerprints with one recipe, the `other_length` bytes at `other_recipe`, can't be compared with
+ * those of `owner`, which have the recipe `recipe`. Call this after recipes_match has returned false. */
 void recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe,
                                 const char *other_recipe, size_t other_length);
 
-/* Returns whether `recipe` matches the `other_length` bytes at `other_recipe`, which need no terminating NUL. If they
- * differ in the version of ICU alone, warns of that unless *warned, and sets *warned. */
+/* Returns whether fingerprints of two recipes can be compared, by idx_recipe_matches: `recipe`, and the `other_length`
+ * bytes at `other_recipe`, which need no terminating NUL. They can even if only the versions of ICU differ; then, warns
+ * of that unless *warned, and sets *warned. The caller sets *warned to false before the first call. */
 bool recipes_match(const char *recipe, const char *other_recipe, size_t other_length, bool *warned);
 
 /* ---- Notes SIGHUP, SIGINT and SIGTERM while a command runs that has to clean up before it ends ---- */
@@ -158,7 +161,8 @@ int interrupt_descriptor(void);
  * signal was noted. */
 void interrupt_end_process(void);
 
-/* Like interrupt_catch, for a service, which SIGHUP does not end. Returns false and sets errno if it can't. */
+/* Like interrupt_catch, for a service: SIGHUP does not end it, signals are noted even if they were ignored before, and
+ * SIGPIPE is ignored. Returns false and sets errno if the pipe can't be made; then no signal is noted. */
 bool interrupt_catch_in_service(void);
 
 /* Returns whether SIGHUP came since the last call. Empties the pipe, so that interrupt_descriptor is no longer

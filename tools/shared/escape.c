@@ -32,16 +32,16 @@ bool escape_is_needed(const char *id, size_t length) {
 }
 
 /* The letters behind a backslash, and the bytes that they stand for. */
-static const char escape_letters[] = "tn\\", bytes_meant[] = "\t\n\\";
+static const char escape_letters[] = "tn\\", decoded_bytes[] = "\t\n\\";
 enum { ESCAPE_LETTERS = sizeof escape_letters - 1 };
 
 static const char digits[] = "0123456789abcdef";
 
 size_t escape_byte(char byte, char text[ESCAPE_MAX_BYTES]) {
-    const char *meant = memchr(bytes_meant, byte, ESCAPE_LETTERS);
-    if (meant != NULL) {
+    const char *found = memchr(decoded_bytes, byte, ESCAPE_LETTERS);
+    if (found != NULL) {
         text[0] = '\\';
-        text[1] = escape_letters[meant - bytes_meant];
+        text[1] = escape_letters[found - decoded_bytes];
         return 2;
     }
     text[0] = byte;
@@ -54,7 +54,7 @@ size_t escape_byte(char byte, char text[ESCAPE_MAX_BYTES]) {
 size_t escape_decode_sequence(const char *sequence, const char *text_end, char *byte) {
     const char *letter = text_end - sequence < 2 ? NULL : memchr(escape_letters, sequence[1], ESCAPE_LETTERS);
     if (letter != NULL) {
-        *byte = bytes_meant[letter - escape_letters];
+        *byte = decoded_bytes[letter - escape_letters];
         return 2;
     }
     if (text_end - sequence < 4 || sequence[1] != 'x') return 0;
@@ -65,21 +65,22 @@ size_t escape_decode_sequence(const char *sequence, const char *text_end, char *
 }
 
 size_t escape_decode_id(char *id, size_t length) {
-    size_t unescaped_length = 0;
+    size_t decoded_length = 0;
     const char *id_end = id + length;
-    for (const char *unread = id; unread < id_end;) {
-        char byte = *unread;
-        size_t sequence_length = byte == '\\' ? escape_decode_sequence(unread, id_end, &byte) : 1;
-        unread += sequence_length == 0 ? 1 : sequence_length;
-        id[unescaped_length++] = byte;
+    for (const char *source = id; source < id_end;) {
+        char byte = *source;
+        size_t sequence_length = byte == '\\' ? escape_decode_sequence(source, id_end, &byte) : 1;
+        source += sequence_length == 0 ? 1 : sequence_length;
+        id[decoded_length++] = byte;
     }
-    return unescaped_length;
+    return decoded_length;
 }
 
 /* ---- Printable text ---- */
 
-/* Decodes the first character of `bytes`, of which up to `available`, at least one, are read. Sets *character to its
- * code point, and *length to how many bytes it has. Returns false if they are not UTF-8; then both are undefined. */
+/* Decodes the first character of `bytes`, a text in UTF-8 of which up to `available`, at least one, bytes are read.
+ * Sets *character to its code point, and *length to how many bytes it has. Returns false if the bytes are not UTF-8;
+ * then both are unspecified. */
 static bool decode_utf8(const unsigned char *bytes, size_t available, uint32_t *character, size_t *length) {
     /* The bytes of a character by the high hex digit of its first byte; 0: no character begins so. */
     static const unsigned char length_of_high_digit[16] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4};
@@ -113,10 +114,10 @@ static bool are_eight_ascii(const unsigned char bytes[8]) {
 bool printable_is_utf8(const void *bytes, size_t length) {
     uint32_t character;
     size_t step;
-    for (const unsigned char *unread = bytes; length > 0; unread += step, length -= step) {
+    for (const unsigned char *next = bytes; length > 0; next += step, length -= step) {
         step = 8;
-        if (length >= step && are_eight_ascii(unread)) continue;
-        if (!decode_utf8(unread, length, &character, &step)) return false;
+        if (length >= step && are_eight_ascii(next)) continue;
+        if (!decode_utf8(next, length, &character, &step)) return false;
     }
     return true;
 }

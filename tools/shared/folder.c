@@ -25,11 +25,11 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes) {
     return true;
 }
 
-/* Returns whether a file or folder is read, by its path below the root of the walk. The last pattern that matches
+/* Returns whether a file or folder is read, by its path relative to the root of the walk. The last pattern that matches
  * decides. Where none matches, a folder is read, and so is a file unless the first pattern is one of --include. */
-static bool is_admitted_by_globs(const struct globs *globs, const char *path, bool is_folder) {
+static bool is_admitted_by_globs(const struct globs *globs, const char *relative_path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
-        if (fnmatch(globs->values[i - 1].pattern, path, 0) == 0) return globs->values[i - 1].includes;
+        if (fnmatch(globs->values[i - 1].pattern, relative_path, 0) == 0) return globs->values[i - 1].includes;
     return is_folder || globs->count == 0 || !globs->values[0].includes;
 }
 
@@ -79,11 +79,12 @@ static bool note_left_out_scratch(struct folder_walk *walk, const char *path) {
     return true;
 }
 
-/* Returns whether the patterns of the walk let the entry at a path be read, by its path below the root. */
+/* Returns whether the patterns of the walk let the file or folder at a path be read. The path begins with the root of
+ * the walk. */
 static bool is_admitted(const struct folder_walk *walk, const char *path, bool is_folder) {
-    const char *below = path + strlen(walk->root);
-    while (*below == '/') below++;
-    return walk->globs == NULL || is_admitted_by_globs(walk->globs, below, is_folder);
+    const char *relative_path = path + strlen(walk->root);
+    while (*relative_path == '/') relative_path++;
+    return walk->globs == NULL || is_admitted_by_globs(walk->globs, relative_path, is_folder);
 }
 
 /* A folder in which the walk is. */
@@ -121,9 +122,10 @@ static void leave_folder(struct folder_walk *walk) {
     free(level->path);
 }
 
-/* Examines the entry at walk->path: sets *is_read if it is a file to be read, or enters it if it is a folder. Returns
- * whether the walk goes on. A command marks its scratch folder before it writes into it, and takes the mark away last;
- * so a folder that is marked neither before nor after its entries are listed has no files of such a command. */
+/* Examines the entry at walk->path: sets *is_read to true if it is a file to be read, or enters it if it is a folder
+ * that is to be read. *is_read must be false before. Returns whether the walk goes on. A command marks its scratch
+ * folder before it writes into it, and takes the mark away last; so a folder that is marked neither before nor after
+ * its entries are listed has no files of such a command. */
 static bool examine_entry(struct folder_walk *walk, bool *is_read) {
     struct stat status;
     enum link_kind kind = LINK_READ;
@@ -216,7 +218,7 @@ bool folder_check_parent(const char *path, const char *option) {
     return ok;
 }
 
-/* Returns whether two paths lead to one file or folder, which exists. */
+/* Returns whether two paths lead to the same file or folder; false if either leads to nothing. */
 static bool are_same_place(const char *a, const char *b) {
     struct stat status_a, status_b;
     return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev &&

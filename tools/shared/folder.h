@@ -54,26 +54,28 @@ const char *folder_walk_next(struct folder_walk *walk);
  * Clears the struct, so read `failed` and `no_memory` before. The walk need not have begun. */
 void folder_walk_end(struct folder_walk *walk);
 
-/* Returns whether the path of an input leads to a folder, by links or directly. `-` is standard input, and no folder.
- */
+/* Returns whether the path of an input leads to a folder, by links or directly. Returns false if nothing is there or it
+ * can't be examined, and for `-`, which is standard input. */
 bool folder_is_at(const char *path);
 
 /* Returns the path of a name in a folder, which the caller frees, or NULL, without a complaint, if memory ran out. */
 char *folder_join(const char *folder, const char *name);
 
-/* Returns the folder that a path is in, which the caller frees, or NULL, without a complaint, if memory ran out. */
+/* Returns the path of the folder that a path is in: a/b of a/b/c/, "." of c, and / of /c. The caller frees it. Returns
+ * NULL, without a complaint, if memory ran out. */
 char *folder_find_parent(const char *path);
 
-/* Syncs the folder that a path is in, so that a rename to the path survives a crash. Returns false and sets errno,
- * without a complaint, if that fails. A folder that can't be read, or whose file system can't sync folders, is no
- * failure. */
+/* Syncs the folder that a path is in, so that a rename to the path survives a crash of the machine. Returns false and
+ * sets errno, without a complaint, if that fails. A folder that can't be read, or whose file system can't sync folders,
+ * is no failure. */
 bool folder_sync_parent(const char *path);
 
 /* Returns whether something can be made at the path: its folder is writable, and what is at the path, if anything, can
  * be examined. If not, complains, and names the option that chooses the path. */
 bool folder_check_parent(const char *path, const char *option);
 
-/* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist. */
+/* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist: then paths with
+ * equal last names in the same folder lead to the same place. */
 bool folder_paths_overlap(const char *a, const char *b);
 
 #endif

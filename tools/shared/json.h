@@ -26,10 +26,10 @@ void json_write_value(struct output *output, json_t *value);
 /* ---- How long look-ups take on a machine: `idx plan --measure` ---- */
 
 /* Reads a calibration from the file at a path, or from standard input if that is `-`. Complains and returns false if it
- * can't be read, or if a member is missing or of another type. */
+ * can't be read, or if a member is missing or of another type; then *calibration is unspecified. */
 bool calibration_read(const char *path, struct idx_calibration *calibration);
 
-/* Writes the calibration in the form that calibration_read reads. */
+/* Writes the calibration in the form that calibration_read reads. Each number is rounded to four significant digits. */
 void calibration_write(struct output *output, const struct idx_calibration *calibration);
 
 #endif

@@ -19,13 +19,13 @@ static int compare_identities(const void *a, const void *b) {
     return (file_a->inode > file_b->inode) - (file_a->inode < file_b->inode);
 }
 
-/* Adds a file to those that are known, and sets *is_new to whether it was not. Returns false, with errno set, if memory
- * ran out. */
+/* Adds a file, by its device and inode in `status`, to those that are known. Sets *is_new to whether it was not known
+ * before. Returns false, with errno set, if memory ran out. */
 static bool add_known_file(struct links *links, const struct stat *status, bool *is_new) {
     struct identity *identity = malloc(sizeof *identity);
     if (identity == NULL) return false;
     *identity = (struct identity){status->st_dev, status->st_ino};
-    void *found = tsearch(identity, &links->known, compare_identities);
+    void *found = tsearch(identity, &links->file_tree, compare_identities);
     *is_new = found != NULL && *(struct identity **)found == identity;
     if (!*is_new) free(identity);
     if (found == NULL) errno = ENOMEM;
@@ -40,7 +40,8 @@ static bool add_regular_file(struct links *links, const char *path) {
     return stat(path, &status) != 0 || !S_ISREG(status.st_mode) || add_known_file(links, &status, &is_new);
 }
 
-/* Adds the files of a folder that are read. Returns false, with errno set, if memory ran out. */
+/* Adds to the known files those at and below the folder at a path that the patterns admit. Skips what can't be read,
+ * without a complaint. Returns false, with errno set, if memory ran out. */
 static bool add_folder_files(struct links *links, const char *path) {
     struct folder_walk walk = {.root = path, .globs = links->globs, .quiet = true};
     const char *file_path;
@@ -56,7 +57,7 @@ static bool add_folder_files(struct links *links, const char *path) {
  * out. */
 static bool add_files_of_inputs(struct links *links) {
     bool ok = true;
-    links->listed = true;
+    links->inputs_added = true;
     for (size_t i = 0; i < links->path_count && ok; i++) {
         const char *path = links->paths[i];
         ok = folder_is_at(path) ? add_folder_files(links, path) : add_regular_file(links, path);
@@ -64,15 +65,16 @@ static bool add_files_of_inputs(struct links *links) {
     return ok;
 }
 
-/* Sets *kind by what the link at a path leads to, which becomes known if it is a file. Returns false, with errno set,
- * if that can't be examined or memory ran out. */
+/* Sets *kind by what the link at a path leads to. If that is a regular file, it becomes known. Returns false, with
+ * errno set, if it can't be examined or memory ran out. */
 static bool follow_link(struct links *links, const char *path, enum link_kind *kind) {
     struct stat target;
     bool is_new = false;
     *kind = LINK_TO_NOTHING;
     if (stat(path, &target) != 0) return errno == ENOENT || errno == ELOOP || errno == ENOTDIR;
     if (S_ISREG(target.st_mode)) {
-        if ((!links->listed && !add_files_of_inputs(links)) || !add_known_file(links, &target, &is_new)) return false;
+        if ((!links->inputs_added && !add_files_of_inputs(links)) || !add_known_file(links, &target, &is_new))
+            return false;
         *kind = is_new ? LINK_READ : LINK_TO_KNOWN;
     } else {
         *kind = S_ISDIR(target.st_mode) ? LINK_TO_FOLDER : LINK_IRREGULAR;
@@ -97,6 +99,6 @@ const char *links_get_name(enum link_kind kind) {
 }
 
 void links_free(struct links *links) {
-    tdestroy(links->known, free);
-    links->known = NULL;
+    tdestroy(links->file_tree, free);
+    links->file_tree = NULL;
 }

@@ -29,8 +29,8 @@ struct links {
     uint64_t left_out[LINK_KINDS]; /* How many entries of each kind were classified, those that are read included. */
 
     /* These are private. */
-    bool listed; /* The files of the inputs are known. */
-    void *known; /* A tree of tsearch(3). */
+    bool inputs_added; /* The tree has the files of the inputs. */
+    void *file_tree;   /* The known files, by device and inode: a tree of tsearch(3). */
 };
 
 /* Sets *kind to the kind of the entry at `path`, and counts it in `left_out`. `status` is what lstat(2) says of the
@@ -41,7 +41,7 @@ bool links_classify(struct links *links, const char *path, const struct stat *st
 /* Returns the words, such as "link to a folder", that messages have for a kind. */
 const char *links_get_name(enum link_kind kind);
 
-/* Frees what is known of files. */
+/* Frees the tree of files. `left_out` stays as it is. */
 void links_free(struct links *links);
 
 #endif

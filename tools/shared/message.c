@@ -38,8 +38,8 @@ static size_t write_printable(char *buffer, size_t size, const char *text) {
     return length;
 }
 
-/* Returns what to add to a sentence that ends in certain words, or "". A sentence of the library advises what to do
- * without naming an option, so the option is added; after a system's error, what to do about a full disk. */
+/* Returns advice to append to a sentence, or "". The end of the sentence decides: a sentence of the library advises
+ * what to do without naming an option, so the option is added; after a system's error, what to do about a full disk. */
 static const char *find_advice(const char *sentence) {
     const struct {
         const char *ending, *advice;
@@ -60,8 +60,8 @@ static const char *find_advice(const char *sentence) {
     return "";
 }
 
-/* What follows the sentence of a message. */
-enum ending { NOTHING, HELP };
+/* What follows the sentence of a message: nothing, or where the help of the subcommand is. */
+enum ending { ENDS_THERE, NAMES_HELP };
 
 /* Makes a sentence printable, and writes it with the name of the subcommand, advice and `ending` as one line. One call
  * of fputs writes the line, so that messages of several processes don't mix. Cuts off what is beyond 8 KiB. */
@@ -73,7 +73,7 @@ static void write_message(enum ending ending, const char *format, va_list argume
     vsnprintf(sentence, sizeof sentence, format, arguments);
     length += write_printable(line + length, size - length, sentence);
     length += write_printable(line + length, size - length, find_advice(sentence));
-    if (ending == HELP)
+    if (ending == NAMES_HELP)
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", space, name);
     else
         snprintf(line + length, sizeof line - length, "\n");
@@ -86,7 +86,7 @@ static void write_message(enum ending ending, const char *format, va_list argume
 bool complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    write_message(NOTHING, format, arguments);
+    write_message(ENDS_THERE, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -94,7 +94,7 @@ bool complain(const char *format, ...) {
 bool complain_of_usage(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    write_message(HELP, format, arguments);
+    write_message(NAMES_HELP, format, arguments);
     va_end(arguments);
     return false;
 }

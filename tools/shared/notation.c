@@ -11,7 +11,8 @@
 
 #define DIGITS "0123456789"
 
-/* Multiplies *number by a factor. Returns false if the product does not fit into 64 bits. */
+/* Multiplies *number by a factor. Returns false if the product does not fit into 64 bits; then *number is
+ * unspecified. */
 static bool multiply(uint64_t *number, uint64_t factor) { return !__builtin_mul_overflow(*number, factor, number); }
 
 bool number_parse_digits(const char *text, size_t length, uint64_t *number) {
@@ -30,8 +31,8 @@ bool number_parse_digits(const char *text, size_t length, uint64_t *number) {
     return true;
 }
 
-/* Multiplies *product by base^exponent. Returns false if the result does not fit into 64 bits. After the special cases
- * the base is at least 2, so that a large exponent ends the loop early. */
+/* Multiplies *product by base^exponent. Returns false if the result does not fit into 64 bits; then *product is
+ * unspecified. After the special cases the base is at least 2, so that a large exponent ends the loop early. */
 static bool multiply_by_power(uint64_t *product, uint64_t base, uint64_t exponent) {
     if (*product == 0 || base == 1 || exponent == 0) return true;
     if (base == 0) {
@@ -46,7 +47,7 @@ static bool multiply_by_power(uint64_t *product, uint64_t base, uint64_t exponen
 
 /* Parses a decimal number, and moves *text behind it. The number is *digits / 10^*places: 1.50 gives 15 and 1, since
  * trailing zeros do not count. Returns false if a digit is missing before or behind the point, or if *digits would be
- * 2^64 or more. */
+ * 2^64 or more; then all three are unspecified. */
 static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
     size_t whole_digits = strspn(*text, DIGITS);
     uint64_t fraction;
@@ -65,7 +66,7 @@ static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places)
 }
 
 /* Sets *digits to *digits * 1024^exponent / 10^places. Returns false if that is not whole, or does not fit into 64
- * bits. `exponent` is at most 4, so that 128 bits hold the product. */
+ * bits; then *digits is unspecified. `exponent` is at most 4, so that 128 bits hold the product. */
 static bool scale_by_1024(uint64_t *digits, unsigned exponent, uint64_t places) {
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)*digits << 10 * exponent;
@@ -106,8 +107,7 @@ bool share_parse(const char *text, size_t length, int64_t *share) { return idx_w
 void size_print(char text[SIZE_TEXT_BYTES], double bytes) {
     static const char units[] = "BKMGTPE";
     size_t unit = 0;
-    /* Not beyond the last unit, behind which is the NUL. */
-    for (; bytes >= 1024 && unit + 2 < sizeof units; unit++) bytes /= 1024;
+    for (; bytes >= 1024 && unit + 1 < strlen(units); unit++) bytes /= 1024;
     bool is_whole = unit == 0 || bytes >= 99.95; /* With a decimal, it would have four digits once it is rounded. */
     snprintf(text, SIZE_TEXT_BYTES, is_whole ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit], unit == 0 ? "" : "iB");
 }
@@ -124,7 +124,8 @@ struct density compute_density(double bytes, uint64_t fingerprints, unsigned bit
 
 const char *const notation_names[] = {"hex", "dec", "signed", NULL};
 
-/* Returns how many hex digits a fingerprint of `bits` bits is written with. */
+/* Returns with how many hex digits, leading zeros included, a fingerprint of `bits` bits is written: bits / 4, rounded
+ * up. */
 static unsigned count_hex_digits(unsigned bits) { return (bits + 3) / 4; }
 
 /* The value of each hex digit, plus 16; 0 for all other characters. A table, since processors mispredict branches on
@@ -148,7 +149,7 @@ static size_t read_hex_digits(const char *text, size_t length, uint64_t *number)
     return count;
 }
 
-/* Returns whether a text is digits alone, perhaps behind a minus sign. */
+/* Returns whether a text is one or more decimal digits, perhaps behind a minus sign, and nothing else. */
 static bool is_decimal(const char *text, size_t length) {
     size_t i = length > 0 && text[0] == '-' ? 1 : 0;
     if (i == length) return false;
@@ -156,7 +157,7 @@ static bool is_decimal(const char *text, size_t length) {
     return i == length;
 }
 
-/* Sets *problem to what is wrong with a character that is no hex digit. Returns false always. */
+/* Sets *problem: `character`, in a fingerprint of `bits` bits, is no hex digit. Returns false always. */
 static bool explain_wrong_digit(char character, unsigned bits, struct problem *problem) {
     unsigned byte = (unsigned char)character;
     if (byte > 0x20 && byte < 0x7f)
@@ -166,7 +167,7 @@ static bool explain_wrong_digit(char character, unsigned bits, struct problem *p
                        count_hex_digits(bits));
 }
 
-/* Sets *problem to what is wrong with a number of more than `bits` bits. Returns false always. */
+/* Sets *problem: the number has more than the `bits` bits of a fingerprint. Returns false always. */
 static bool explain_too_large(unsigned bits, struct problem *problem) {
     return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
@@ -212,15 +213,15 @@ static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *
  * *problem and returns false if it is none. */
 static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                          struct problem *problem) {
-    uint64_t magnitude, half = UINT64_C(1) << (bits - 1);
+    uint64_t magnitude, sign_bit = UINT64_C(1) << (bits - 1);
     if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
     bool is_negative = text[0] == '-';
     bool fits = number_parse_digits(text + is_negative, length - is_negative, &magnitude);
-    if (!fits || (is_negative ? magnitude > half : magnitude >= half))
+    if (!fits || (is_negative ? magnitude > sign_bit : magnitude >= sign_bit))
         return problem_set(problem, "a signed fingerprint of %u bits must be from -2^%u to 2^%u-1, but this one is not",
                            bits, bits - 1, bits - 1);
-    *fingerprint =
-        is_negative ? (0 - magnitude) & (half | (half - 1)) : magnitude; /* two's complement of `bits` bits */
+    uint64_t all_bits = sign_bit | (sign_bit - 1); /* The lowest `bits` bits. */
+    *fingerprint = is_negative ? (0 - magnitude) & all_bits : magnitude;
     return true;
 }
 
@@ -236,8 +237,9 @@ bool notation_parse_fingerprint(enum notation notation, unsigned bits, const cha
     }
 }
 
-/* Writes a fingerprint with `digit_count` hex digits, leading zeros included, without a NUL. Returns `digit_count`. */
-static size_t print_hex(unsigned digit_count, uint64_t fingerprint, char *text) {
+/* Writes a fingerprint to `text` with `digit_count` hex digits, leading zeros included, without a NUL. Returns
+ * `digit_count`. */
+static size_t format_hex(unsigned digit_count, uint64_t fingerprint, char *text) {
     for (unsigned i = digit_count; i-- > 0; fingerprint >>= 4) text[i] = "0123456789abcdef"[fingerprint & 15];
     return digit_count;
 }
@@ -255,7 +257,7 @@ size_t notation_print_decimal(uint64_t number, char *text) {
 
 size_t notation_print_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text) {
     uint64_t sign_bit = UINT64_C(1) << (bits - 1);
-    if (notation == NOTATION_HEX) return print_hex(count_hex_digits(bits), fingerprint, text);
+    if (notation == NOTATION_HEX) return format_hex(count_hex_digits(bits), fingerprint, text);
     if (notation == NOTATION_DEC || fingerprint < sign_bit) return notation_print_decimal(fingerprint, text);
     text[0] = '-';
     return 1 + notation_print_decimal(sign_bit - (fingerprint - sign_bit), text + 1);

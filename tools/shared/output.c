@@ -12,7 +12,8 @@
 /* The most bytes that are buffered for a file. */
 enum { MAX_BUFFERED_BYTES = 1 << 16 };
 
-/* Writes bytes to the file at once, and notes the errno of a failure. Writes nothing after an earlier one. */
+/* Writes bytes to the file at once, past the buffer, and sets the output's error to the errno of a failure. Writes
+ * nothing after an earlier error. */
 static void write_to_file(struct output *output, const char *bytes, size_t length) {
     while (length > 0 && output->error == 0) {
         ssize_t written = write(output->descriptor, bytes, length);

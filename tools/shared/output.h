@@ -42,8 +42,8 @@ void output_share(struct output *output, uint64_t shared, uint64_t total);
 /* Formats text of any length as printf does, and writes it as output_bytes does. Sets `error` if memory ran out. */
 __attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
 
-/* Writes what is buffered to the file, if there is one. Returns false, without a complaint, if there was an error, now
- * or before. */
+/* Writes what is buffered to the file; without a file, the bytes stay in memory. Returns false, without a complaint, if
+ * there was an error, now or before. */
 bool output_flush(struct output *output);
 
 /* Flushes an output that is standard output, and frees the buffer. Complains and returns false if there was an error,

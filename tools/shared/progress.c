@@ -41,8 +41,9 @@ static double read_processor_seconds(void) { return (double)read_processor_nanos
 
 /* ---- Memory ---- */
 
-/* Returns the most bytes of resident memory since reset_peak_memory, or 0 if the system does not tell it. */
-static uint64_t read_peak_memory(void) {
+/* Returns the peak of the process's resident memory, in bytes, since reset_peak_bytes, or 0 if the system does not tell
+ * it. */
+static uint64_t read_peak_bytes(void) {
     unsigned long long kibibytes = 0;
     char line[256];
     FILE *file = fopen("/proc/self/status", "re");
@@ -53,9 +54,9 @@ static uint64_t read_peak_memory(void) {
     return kibibytes * 1024;
 }
 
-/* Resets the peak to the resident memory of now. Where the system can't do that, the peak that is reported for a phase
- * is that of the process so far. */
-static void reset_peak_memory(void) {
+/* Makes the peak that read_peak_bytes returns begin again from the resident memory of now. Where the system can't do
+ * that, the peak of a phase is that of the process so far. */
+static void reset_peak_bytes(void) {
     int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
     (void)!write(file, "5", 1);
@@ -64,19 +65,20 @@ static void reset_peak_memory(void) {
 
 /* ---- Numbers ---- */
 
-/* Writes a count as `17`, `1.5 K`, `640.0 M`. */
-static void print_count(char cell[CELL_BYTES], double count) {
+/* Writes a count, rounded, with a prefix of its unit (powers of 1000): `17`, `1.5 K`, `640.0 M`. The caller appends the
+ * unit. */
+static void format_count(char cell[CELL_BYTES], double count) {
     static const char units[] = " KMGT";
     size_t unit = 0;
-    for (; count >= 999.95 && unit + 2 < sizeof units; unit++) count /= 1000; /* From there on it rounds to 1000. */
+    for (; count >= 999.95 && unit + 1 < strlen(units); unit++) count /= 1000; /* From there on it rounds to 1000. */
     if (unit == 0)
         snprintf(cell, CELL_BYTES, "%.0f", count);
     else
         snprintf(cell, CELL_BYTES, "%.1f %c", count, units[unit]);
 }
 
-/* Writes seconds as `17 s`, `3 min 20 s`, `5 h 3 min`; at most 10^9 s, so that a cell has room. */
-static void print_duration(char cell[CELL_BYTES], double seconds) {
+/* Writes a duration, in seconds, as `17 s`, `3 min 20 s`, `5 h 3 min`; at most 10^9 s, so that a cell has room. */
+static void format_duration(char cell[CELL_BYTES], double seconds) {
     unsigned long long whole = seconds < 1e9 ? (unsigned long long)(seconds + 0.5) : 1000000000;
     if (whole < 60)
         snprintf(cell, CELL_BYTES, "%llu s", whole);
@@ -103,17 +105,18 @@ struct phase_state {
     double rate;          /* Per second; 0: not known. */
 };
 
-/* Returns how far the phase is at the time `now`, in seconds. Reading pauses whenever memory is full and has to be
- * sorted; its rate counts these pauses as well, so that it says how long the build will take. */
+/* Returns how far the current phase is at the time `now`, in seconds, with its rate if that is known. Reading pauses
+ * whenever memory is full and has to be sorted; its rate counts these pauses as well, so that it says how long the
+ * build will take. */
 static struct phase_state find_phase_state(const struct progress *progress, double now) {
     const struct idx_progress *report = &progress->last;
     bool reading = report->phase == IDX_PHASE_ADDING;
     struct phase_state state = {.done = report->done, .total = report->total};
-    double rate_began = reading ? progress->started : progress->rate_begin;
+    double rate_begin = reading ? progress->started : progress->rate_began;
     if (reading) state = (struct phase_state){.done = progress->added, .total = progress->documents};
-    uint64_t done_before_rate = reading ? 0 : progress->done_before;
-    if (rate_began > 0 && now > rate_began && state.done > done_before_rate)
-        state.rate = (double)(state.done - done_before_rate) / (now - rate_began);
+    uint64_t done_before_rate = reading ? 0 : progress->done_at_rate_begin;
+    if (rate_begin > 0 && now > rate_begin && state.done > done_before_rate)
+        state.rate = (double)(state.done - done_before_rate) / (now - rate_begin);
     if (state.total < state.done) state.total = 0; /* The total that the command expected was wrong. */
     return state;
 }
@@ -136,19 +139,19 @@ static void show_phase(struct progress *progress, double now) {
     if (state.total > 0) {
         append_format(line, ": %.0f %%", 100 * (double)state.done / (double)state.total);
     } else if (state.done > 0) {
-        print_count(cell, (double)state.done);
+        format_count(cell, (double)state.done);
         append_format(line, ": %s%s", cell, phase_words[phase].unit);
     }
     if (state.rate > 0) {
-        print_count(cell, state.rate);
+        format_count(cell, state.rate);
         append_format(line, ", %s%s per second", cell, phase_words[phase].unit);
     }
     if (state.rate > 0 && state.total > 0) {
-        print_duration(cell, (double)(state.total - state.done) / state.rate);
+        format_duration(cell, (double)(state.total - state.done) / state.rate);
         append_format(line, ", %s left", cell);
     }
     if (phase == IDX_PHASE_SORTING && progress->added > 0) {
-        print_count(cell, (double)progress->added);
+        format_count(cell, (double)progress->added);
         append_format(line, "; %s read", cell);
     }
     show_line(progress, line, now);
@@ -181,7 +184,7 @@ static void print_ended_phase_times(struct progress *progress, enum idx_phase ne
  * the time, in seconds. */
 static void leave_phase(struct progress *progress, double now) {
     enum idx_phase phase = progress->last.phase;
-    uint64_t peak = read_peak_memory();
+    uint64_t peak = read_peak_bytes();
     progress->phases[phase].ended = true;
     progress->phases[phase].is_printed = false;
     progress->phases[phase].seconds += now - progress->phase_began;
@@ -191,11 +194,11 @@ static void leave_phase(struct progress *progress, double now) {
 
 /* Begins to measure a phase at the time `now`, in seconds, and prints how long the phases took that have ended. */
 static void enter_phase(struct progress *progress, enum idx_phase phase, double now) {
-    reset_peak_memory();
+    reset_peak_bytes();
     progress->running = true;
     progress->phase_began = now;
     progress->processor_before = read_processor_seconds();
-    progress->rate_begin = 0;
+    progress->rate_began = 0;
     print_ended_phase_times(progress, phase);
 }
 
@@ -206,10 +209,10 @@ static void note_report(struct progress *progress, const struct idx_progress *re
     if (is_new_phase && progress->running) leave_phase(progress, now);
     if (is_new_phase) {
         enter_phase(progress, report->phase, now);
-    } else if (progress->rate_begin <= 0 || report->done < progress->done_before) {
+    } else if (progress->rate_began <= 0 || report->done < progress->done_at_rate_begin) {
         /* The phase reports for the second time, or counts from 0 again. */
-        progress->rate_begin = now;
-        progress->done_before = report->done;
+        progress->rate_began = now;
+        progress->done_at_rate_begin = report->done;
     }
     progress->last = *report;
     if (report->phase == IDX_PHASE_ADDING && report->done > progress->added) progress->added = report->done;
@@ -269,23 +272,24 @@ void progress_print_phases(const struct progress *progress) {
 
 /* ---- Texts ---- */
 
-/* Appends how many documents and bytes were read, and by the seconds that this took, the bytes per second. */
+/* Appends to the line how many documents and bytes were read, and how many bytes per second that is. `seconds` is how
+ * long the reading took; 0 makes the rate 0. */
 static void append_documents_read(char line[LINE_BYTES], uint64_t documents, uint64_t bytes, double seconds) {
     char cell[CELL_BYTES];
-    print_count(cell, (double)documents);
+    format_count(cell, (double)documents);
     append_format(line, "%s documents", cell);
-    print_count(cell, (double)bytes);
+    format_count(cell, (double)bytes);
     append_format(line, ", %sB", cell);
-    print_count(cell, seconds > 0 ? (double)bytes / seconds : 0);
+    format_count(cell, seconds > 0 ? (double)bytes / seconds : 0);
     append_format(line, ", %sB per second", cell);
 }
 
-/* Appends the share done / total and, by the seconds that this took, the time left. Appends nothing if nothing is done,
- * or if an input has grown, which makes `total` too small. */
+/* Appends to the line the share done / total as a percentage, and the time left, computed from `seconds_so_far`.
+ * Appends nothing if nothing is done, or if an input has grown, which makes `total` too small. */
 static void append_share_done(char line[LINE_BYTES], uint64_t done, uint64_t total, double seconds_so_far) {
     char cell[CELL_BYTES];
     if (done == 0 || done > total) return;
-    print_duration(cell, seconds_so_far * (double)(total - done) / (double)done);
+    format_duration(cell, seconds_so_far * (double)(total - done) / (double)done);
     append_format(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
 }
 

@@ -9,7 +9,7 @@ struct progress {
     uint64_t documents; /* How many documents will be read; 0: not known. */
     uint64_t input;     /* How many bytes or documents of texts will be read; 0: not known. */
     bool reading;       /* Texts are only read, not fingerprinted. */
-    bool texts;         /* How far reading is, the progress of texts shows, and this one does not. */
+    bool texts;         /* progress_show_documents_so_far shows how far reading is, and progress_visit does not. */
 
     /* The caller does not touch these. */
     bool terminal;            /* One line is overwritten; otherwise, lines follow each other every few seconds. */
@@ -17,8 +17,8 @@ struct progress {
     struct idx_progress last; /* What the library reported last. */
     double started, phase_began, line_shown; /* The start of the command and of this phase, and the last line. */
     double processor_before;                 /* The processor seconds of the process when this phase began. */
-    double rate_begin;                       /* The rate is counted from this time on, in seconds; 0: not yet. */
-    uint64_t done_before;                    /* How much was done at that time. */
+    double rate_began;                       /* The rate is counted from this time on, in seconds; 0: not yet. */
+    uint64_t done_at_rate_begin;             /* How much was done at that time. */
     uint64_t added;                          /* Documents that were added, as the library reported last. */
     struct {
         double seconds, printed_seconds; /* How long the phase took, and how much of that was printed. */

@@ -14,7 +14,7 @@ struct rows {
 };
 
 /* Begin and end a row, which is an object in JSON. All values of the row are written between the two calls. row_end
- * also ends the line. */
+ * also ends the line. An error shows only in the `error` of the output, as with all functions here. */
 void row_begin(struct rows *rows);
 void row_end(struct rows *rows);
 

@@ -48,14 +48,15 @@ static void remove_entries_and_marker(int folder) {
 
 /* ---- The marker ---- */
 
-/* Makes the text that the marker of a folder must have, and returns its length. The text names the folder and its
- * inode, which tell a copy of the folder or a renamed one from the original. */
+/* Writes to `text` what the marker of a folder must have, and returns its length. It names the folder by `name` and by
+ * the inode in `folder`, which tell a copy of the folder or a renamed one from the original. */
 static size_t write_marker_text(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
     return (size_t)snprintf(text, MARKER_BYTES, "idx made %s, inode %ju, and may remove it\n", name,
                             (uintmax_t)folder->st_ino);
 }
 
-/* Marks an open folder. Returns false and sets errno if that fails; then there is no marker. */
+/* Writes the marker of an open folder, whose name is `name`. Returns false and sets errno if that fails; then there is
+ * no marker. */
 static bool write_marker(int folder, const char *name) {
     char text[MARKER_BYTES];
     struct stat status;
@@ -78,7 +79,7 @@ static bool is_private(int folder, struct stat *status) {
     return fstat(folder, status) == 0 && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
-/* Returns whether the marker proves that this program made the open folder, under this name and for this user. */
+/* Returns whether an open folder has a marker that proves that idx made the folder under this name, for this user. */
 static bool is_marked(int folder, const char *name) {
     char expected[MARKER_BYTES], text[MARKER_BYTES];
     struct stat status, marker;
@@ -146,24 +147,25 @@ static size_t remove_all_leftovers(const char *parent) {
 
 /* ---- The folder ---- */
 
-/* Locks a new folder, and then marks it. Returns false and sets errno if it can't be marked. The lock may wait for a
- * process that checks whether this is a leftover. Where folders can't be locked, no process removes any. */
+/* Opens the new folder at scratch->path, locks it, and then marks it. Returns false, with errno set and the folder
+ * closed, if it can't be opened or marked. The lock may wait for a process that checks whether this is a leftover.
+ * Where folders can't be locked, no process removes any. */
 static bool lock_and_mark(struct scratch *scratch) {
     struct stat status;
     scratch->lock = open(scratch->path, OPEN_FOLDER);
     if (scratch->lock < 0) return false;
     while (flock(scratch->lock, LOCK_EX) != 0 && errno == EINTR) continue;
     errno = EEXIST; /* By now, the name may be that of another user's folder. */
-    bool claimed = fstat(scratch->lock, &status) == 0 && status.st_uid == geteuid() &&
-                   write_marker(scratch->lock, strrchr(scratch->path, '/') + 1);
+    bool marked = fstat(scratch->lock, &status) == 0 && status.st_uid == geteuid() &&
+                  write_marker(scratch->lock, strrchr(scratch->path, '/') + 1);
     int error = errno;
-    if (!claimed) close(scratch->lock);
+    if (!marked) close(scratch->lock);
     errno = error;
-    return claimed;
+    return marked;
 }
 
 /* How often a new folder is made again because another process took it for a leftover and removed it. */
-#define MOST_TRIES 100
+#define MAX_TRIES 100
 
 /* Makes, locks and marks a folder. If that fails, returns false and sets errno, and sets *try_again if another process
  * took the new folder for a leftover and removed it. */
@@ -184,7 +186,7 @@ static bool try_to_make_folder(struct scratch *scratch, const char *parent, bool
 /* Makes a scratch folder in `parent`. Returns false, without a complaint, and sets errno if that fails. */
 static bool make_scratch_folder(struct scratch *scratch, const char *parent) {
     bool try_again = true;
-    for (int i = 0; i < MOST_TRIES && try_again; i++) {
+    for (int i = 0; i < MAX_TRIES && try_again; i++) {
         try_again = false;
         if (try_to_make_folder(scratch, parent, &try_again)) return true;
     }

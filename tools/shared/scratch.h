@@ -20,19 +20,21 @@ const char *scratch_choose_parent(const char *folder);
  * message how many these were. What can't be removed stays, without a complaint. */
 void scratch_remove_leftovers(const char *parent);
 
-/* Cleans `parent`, and makes a private folder there, which scratch_remove removes. Complains and returns false if that
- * fails; the complaint names `option`, which chooses the place. */
+/* Removes the leftovers in the folder at the path `parent`, and makes there a scratch folder that this user alone can
+ * read. scratch_remove removes it. Complains and returns false if that fails; the complaint names `option`, which
+ * chooses the place. Then scratch->path is NULL. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
-/* Returns whether there is a scratch folder at the path, by its name and its marker, whoever made it and wherever it is
- * now. Such a folder is never read as an input, since it has only copies of other files. */
+/* Returns whether there is a scratch folder at the path: its name is that of one, and it has a marker, whoever made it
+ * and wherever it was moved. Such a folder is never read as an input, since it has only copies of other files. */
 bool scratch_is_at(const char *path);
 
 /* Returns the path that a file of this name has in the scratch folder, and which the caller frees. Returns NULL,
  * without a complaint, if memory ran out. */
 char *scratch_join(const struct scratch *scratch, const char *name);
 
-/* Removes the folder with everything in it, unless it was removed or never opened. Open files stay readable. */
+/* Removes the folder with everything in it, and sets its path to NULL; does nothing if the path is NULL already. What
+ * can't be removed stays, without a complaint. Open files stay readable. */
 void scratch_remove(struct scratch *scratch);
 
 #endif

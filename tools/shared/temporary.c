@@ -10,7 +10,7 @@
 
 /* The bytes of a mapped file that may be touched before they are given back; and the bytes that each access touches
  * besides its own, because the system maps neighbouring pages as well. */
-enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
+enum { MAX_TOUCHED_BYTES = 32 << 20, NEIGHBOUR_BYTES = 16 << 10 };
 
 /* Complains that the errno `error` came of an action on the file, a verb such as "create"; but only once for each file.
  * Returns false always. */
@@ -60,8 +60,8 @@ bool temporary_map(struct temporary *temporary) {
  * count as the process's memory. They can still be read afterwards, from the page cache or the file. */
 static void give_back_touched_pages(struct temporary *temporary, size_t newly_touched_bytes) {
 #ifdef IDX_LINUX
-    temporary->touched_bytes += newly_touched_bytes + TOUCHED_BESIDES;
-    if (temporary->touched_bytes < MOST_TOUCHED) return;
+    temporary->touched_bytes += newly_touched_bytes + NEIGHBOUR_BYTES;
+    if (temporary->touched_bytes < MAX_TOUCHED_BYTES) return;
     madvise((void *)(uintptr_t)temporary->mapped, temporary->size, MADV_DONTNEED);
     temporary->touched_bytes = 0;
 #else
@@ -77,11 +77,11 @@ const char *temporary_read_bytes(struct temporary *temporary, uint64_t *offset, 
 }
 
 bool temporary_copy(struct temporary *temporary, struct output *target) {
-    enum { AT_ONCE = 1 << 16 };
+    enum { CHUNK_BYTES = 1 << 16 };
     uint64_t offset = 0;
     if (!temporary_map(temporary)) return false;
     while (offset < temporary->size) {
-        size_t length = temporary->size - offset < AT_ONCE ? temporary->size - (size_t)offset : AT_ONCE;
+        size_t length = temporary->size - offset < CHUNK_BYTES ? temporary->size - (size_t)offset : CHUNK_BYTES;
         output_bytes(target, temporary_read_bytes(temporary, &offset, length), length);
     }
     return true;

@@ -27,7 +27,8 @@ bool temporary_open(struct temporary *temporary, const struct scratch *scratch, 
 /* Writes what is still buffered. Complains and returns false if that or an earlier write failed. */
 bool temporary_flush(struct temporary *temporary);
 
-/* Writes what is still buffered, and maps all that was written. Complains and returns false if that fails. */
+/* Writes what is still buffered, and maps all that was written. If the file has grown since it was last mapped, the
+ * bytes that were read before are no longer valid. Complains and returns false if that fails. */
 bool temporary_map(struct temporary *temporary);
 
 /* Returns the `length` bytes at *offset of the mapped file, valid until it is closed or mapped anew, and moves *offset
@@ -38,7 +39,8 @@ const char *temporary_read_bytes(struct temporary *temporary, uint64_t *offset, 
  * the file can't be mapped. A failure of the output shows only in its `error`. */
 bool temporary_copy(struct temporary *temporary, struct output *target);
 
-/* Closes the file, which disappears. */
+/* Closes the file, which disappears, and makes it TEMPORARY_CLOSED. May also be called for TEMPORARY_CLOSED, or after
+ * temporary_open failed. */
 void temporary_close(struct temporary *temporary);
 
 #endif

@@ -54,7 +54,7 @@ bool share_parse(const char *text, size_t length, int64_t *share);
 /* The most bytes that size_print writes, with the terminating NUL. */
 enum { SIZE_TEXT_BYTES = 24 };
 
-/* Writes a number of bytes as `17 B`, `1.5 KiB`, `640 MiB`. */
+/* Writes a number of bytes, at least 0, with its unit: `17 B`, `1.5 KiB`, `640 MiB`, and a terminating NUL. */
 void size_print(char text[SIZE_TEXT_BYTES], double bytes);
 
 /* The size of a table beside the least that is possible. `bits` and `ratio` are 0 without fingerprints. */
@@ -64,7 +64,8 @@ struct density {
     double ratio; /* bits / limit. */
 };
 
-/* Computes the density of a table that takes `bytes` bytes and has `fingerprints` fingerprints of `bits` bits each. */
+/* Computes the density of a table that takes `bytes` bytes and has as many fingerprints as `fingerprints` says, each of
+ * `bits` bits, 1 to 64. */
 struct density compute_density(double bytes, uint64_t fingerprints, unsigned bits);
 
 /* A format for the mean of all tables, of its bits and its ratio. */
@@ -85,15 +86,17 @@ extern const char *const notation_names[];
 /* The most bytes that notation_print_fingerprint writes. */
 enum { NOTATION_MAX_LENGTH = 20 };
 
-/* Parses all of `text`, which needs no terminating NUL, as a fingerprint of `bits` bits. Returns false and sets
- * *problem if it is none; then *fingerprint stays as it is. */
+/* Parses all of `text`, `length` bytes without a terminating NUL, as a fingerprint of `bits` bits, 1 to 64. Returns
+ * false and sets *problem if it is none; then *fingerprint stays as it is. */
 bool notation_parse_fingerprint(enum notation notation, unsigned bits, const char *text, size_t length,
                                 uint64_t *fingerprint, struct problem *problem);
 
-/* Writes a fingerprint into at least NOTATION_MAX_LENGTH bytes, without a terminating NUL, and returns its length. */
+/* Writes a fingerprint of `bits` bits to `text`, which has at least NOTATION_MAX_LENGTH bytes, without a terminating
+ * NUL. Returns how many bytes it wrote. */
 size_t notation_print_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text);
 
-/* Writes a number in decimal, in up to NOTATION_MAX_LENGTH bytes, without a NUL, and returns its length. */
+/* Writes a number in decimal to `text`, which has at least NOTATION_MAX_LENGTH bytes, without a terminating NUL.
+ * Returns how many bytes it wrote. */
 size_t notation_print_decimal(uint64_t number, char *text);
 
 /* ---- Bytes from outside, written so that they do no harm ---- */
