@@ -11,8 +11,8 @@
 
 /* ---- The token ---- */
 
-/* Reads up to `size` bytes of the file at a path. Returns how many, or -1, after a complaint, if the file can't be
- * opened or read. */
+/* Reads up to `size` bytes of the file at a path into `bytes`, without a NUL. Returns how many it read, or -1, after a
+ * complaint, if the file can't be opened or read. */
 static ssize_t read_token_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t length = 0;
@@ -23,8 +23,8 @@ static ssize_t read_token_file(const char *path, char *bytes, size_t size) {
     return last_read < 0 ? -1 : (ssize_t)length;
 }
 
-/* Complains and returns false if a token is too short or too long, or if it can't be sent in a header. Messages say
- * that it is in `source`, a file or the environment variable. */
+/* Returns whether a token of `length` bytes has a legal length, and printable ASCII alone, which can be sent in a
+ * header. If not, complains, and calls the place of the token `source`: a path or the environment variable. */
 static bool check_token(const char *token, size_t length, const char *source) {
     for (size_t i = 0; i < length; i++) {
         if (token[i] <= ' ' || token[i] > '~')
@@ -32,9 +32,9 @@ static bool check_token(const char *token, size_t length, const char *source) {
                             "-hex 32",
                             source);
     }
-    if (length >= TOKEN_LEAST && length < TOKEN_MOST) return true;
+    if (length >= TOKEN_MIN_BYTES && length < TOKEN_BUFFER_BYTES) return true;
     return complain("the token in %s has to have %d to %d characters; make one by: openssl rand -hex 32", source,
-                    TOKEN_LEAST, TOKEN_MOST - 1);
+                    TOKEN_MIN_BYTES, TOKEN_BUFFER_BYTES - 1);
 }
 
 bool guard_open(struct guard *guard, const struct serve_options *options) {
@@ -62,7 +62,7 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
 
 bool guard_accepts_token(const struct guard *guard, const char *authorization) {
     static const char scheme[] = "Bearer ";
-    char received[TOKEN_MOST] = {0};
+    char received[TOKEN_BUFFER_BYTES] = {0};
     volatile unsigned char difference = 0; /* So the compiler does not end the loop at the first difference. */
     if (authorization == NULL || strncasecmp(authorization, scheme, strlen(scheme)) != 0) return false;
     authorization += strlen(scheme);
@@ -76,11 +76,10 @@ bool guard_accepts_token(const struct guard *guard, const char *authorization) {
 
 /* ---- Names ---- */
 
-/* Returns whether a list of --host or --allow-origin has this text, in upper or lower case. */
-static bool is_listed(const struct strings *list, const char *text) {
-    for (size_t i = 0; i < list->count; i++) {
-        if (strcasecmp(list->values[i], text) == 0) return true;
-    }
+/* Returns whether one of the strings equals a text, in upper or lower case. */
+static bool has_string(const struct strings *strings, const char *text) {
+    for (size_t i = 0; i < strings->count; i++)
+        if (strcasecmp(strings->values[i], text) == 0) return true;
     return false;
 }
 
@@ -103,10 +102,10 @@ bool guard_accepts_host(const struct guard *guard, const char *host) {
     name[length] = '\0';
     if (is_bracketed) return inet_pton(AF_INET6, name, address) == 1;
     return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 ||
-           is_listed(guard->hosts, name);
+           has_string(guard->hosts, name);
 }
 
-bool guard_names_origin(const struct guard *guard, const char *origin) { return is_listed(guard->origins, origin); }
+bool guard_names_origin(const struct guard *guard, const char *origin) { return has_string(guard->origins, origin); }
 
 bool guard_accepts_origin(const struct guard *guard, const char *origin, const char *host) {
     static const char *const schemes[] = {"http://", "https://"};

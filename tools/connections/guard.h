@@ -4,15 +4,15 @@
 
 #include "tools/connections/options.h"
 
-/* A token has at least TOKEN_LEAST bytes and fewer than TOKEN_MOST. */
-enum { TOKEN_LEAST = 16, TOKEN_MOST = 512 };
+/* A token has at least TOKEN_MIN_BYTES bytes, and fewer than TOKEN_BUFFER_BYTES: a 0 ends it. */
+enum { TOKEN_MIN_BYTES = 16, TOKEN_BUFFER_BYTES = 512 };
 
 /* This environment variable holds the token if no file does. */
 #define TOKEN_VARIABLE "IDX_TOKEN"
 
 struct guard {
     const struct strings *hosts, *origins; /* Those of --host and --allow-origin. */
-    char token[TOKEN_MOST];                /* All bytes behind the token are 0. */
+    char token[TOKEN_BUFFER_BYTES];        /* All bytes behind the token are 0. */
     size_t token_length;                   /* 0: the service does not write. */
 };
 

@@ -23,9 +23,10 @@ struct serve_options {
 };
 
 /* The largest value that --max-body may have, in bytes. */
-#define SERVE_MOST_BODY ((uint64_t)256 << 20)
+#define SERVE_MAX_BODY_BYTES ((uint64_t)256 << 20)
 
-/* Serves until a signal ends the service. Returns the status of the process. */
+/* Serves until a signal ends the service. Returns the status of the process: ENDS_WELL after a signal, or ENDS_BADLY,
+ * after a complaint, if the service can't begin. */
 int serve_run(const struct serve_options *options);
 
 #endif

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 /* A connection that waits for a request gets at least this much time before it is closed to make room for others. */
-#define LEAST_WAIT_NANOSECONDS ((uint64_t)100000000)
+#define MIN_WAIT_NANOSECONDS ((uint64_t)100000000)
 
 void peers_open(struct peers *peers, unsigned max_count) {
     *peers = (struct peers){.max_count = max_count};
@@ -47,7 +47,7 @@ void peers_remove(struct peers *peers, struct peer *peer) {
 
 void peer_enter_phase(struct peer *peer, enum peer_phase phase) {
     atomic_store_explicit(&peer->phase_began, read_nanoseconds(), memory_order_relaxed);
-    atomic_store_explicit(&peer->begun, false, memory_order_relaxed);
+    atomic_store_explicit(&peer->request_began, false, memory_order_relaxed);
     /* Release: a thread that reads this phase also reads when it began. */
     atomic_store_explicit(&peer->phase, phase, memory_order_release);
 }
@@ -82,13 +82,13 @@ static bool has_given_up(const struct peer *peer, uint64_t now) {
 }
 
 /* Returns the connection that has waited longest for a request at the time `now`, in nanoseconds, or NULL if there is
- * none. Leaves out connections that are shut down, and those that wait for less than LEAST_WAIT_NANOSECONDS, since
+ * none. Leaves out connections that are shut down, and those that wait for less than MIN_WAIT_NANOSECONDS, since
  * their requests may be on their way. The mutex must be held. */
 static struct peer *find_longest_waiting(const struct peers *peers, uint64_t now) {
     struct peer *longest = NULL;
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (atomic_load(&peer->phase) != PEER_WAITS || peer->socket < 0) continue;
-        if (now < atomic_load(&peer->phase_began) + LEAST_WAIT_NANOSECONDS) continue;
+        if (now < atomic_load(&peer->phase_began) + MIN_WAIT_NANOSECONDS) continue;
         if (longest == NULL || atomic_load(&peer->phase_began) < atomic_load(&longest->phase_began)) longest = peer;
     }
     return longest;
@@ -125,7 +125,8 @@ void peers_drain(struct peers *peers) {
     atomic_store(&peers->ending, true);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         /* A request that came before is still read, and answered. */
-        if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->begun)) shut_socket_down(peer, SHUT_RD);
+        if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->request_began))
+            shut_socket_down(peer, SHUT_RD);
     }
     pthread_mutex_unlock(&peers->mutex);
 }

@@ -24,7 +24,7 @@ struct peer {
     atomic_int socket; /* -1: it is being closed. */
     bool local;        /* It is a UNIX socket. */
     atomic_int phase;
-    atomic_bool begun;                /* In PEER_WAITS, the first line of a request has come. */
+    atomic_bool request_began;        /* In PEER_WAITS, the first line of a request has come. */
     atomic_uint_fast64_t phase_began; /* The time of read_nanoseconds when the phase began. */
     struct peer *previous, *next;
 };
@@ -49,22 +49,24 @@ struct peer *peers_add(struct peers *peers, int socket);
  * its descriptor, which peers_close_overdue would shut down. */
 void peers_remove(struct peers *peers, struct peer *peer);
 
-/* Begins a phase of a connection, whose time counts from now on. */
+/* Begins a phase of a connection, whose time counts from now on, and sets `request_began` to false. */
 void peer_enter_phase(struct peer *peer, enum peer_phase phase);
 
-/* Returns whether the client has closed the whole connection, rather than its own side alone. */
+/* Returns whether the client has closed the whole connection, rather than its own side alone. Returns false for a
+ * connection that peers_close_overdue or peers_drain has shut down. */
 bool peer_has_gone(const struct peer *peer);
 
 /* Returns how many connections are open. */
 unsigned peers_count(const struct peers *peers);
 
-/* Shuts down the connections whose clients took too long or have given up, and if there are more than max_count, those
- * that have waited longest for a request. The threads that serve them then close them. Call this several times a
- * second. */
+/* Shuts down the connections whose clients took too long or have given up. If more than max_count are left, also shuts
+ * down those that have waited longest for a request, until max_count are left. The threads that serve them then close
+ * them. Call this several times a second. */
 void peers_close_overdue(struct peers *peers);
 
-/* Shuts down the connections that wait for a request, and has the others closed after their answer, by `ending`.
- * Returns at once, without waiting for either. */
+/* Ends connections without cutting off requests. Shuts down the receiving side of those that wait for a request whose
+ * first line has not come, and sets `ending`, so that the others are closed after their next answer. Returns at once,
+ * without waiting for either. */
 void peers_drain(struct peers *peers);
 
 /* Frees what peers_open made, once no connection is left. */

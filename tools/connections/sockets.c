@@ -39,8 +39,8 @@ static bool listen_at(int socket, const union address *address, socklen_t length
 
 /* ---- UNIX sockets ---- */
 
-/* Removes the UNIX socket at an address if a killed service left it: nobody answers there. Anything else that is there
- * stays. */
+/* Removes the UNIX socket at an address, which has its path, if a killed service left it: no process answers there. A
+ * file of another kind stays. */
 static void remove_stale_socket(const union address *address) {
     struct stat status;
     if (lstat(address->local.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
@@ -51,8 +51,8 @@ static void remove_stale_socket(const union address *address) {
     close(probe);
 }
 
-/* Makes a UNIX socket at a path, listens at it, and adds it to `sockets`. Messages call it `name`. Complains and
- * returns false if that fails. */
+/* Makes a UNIX socket at a path, listens at it, and adds it to `sockets`, which keep the path. Messages call it `name`.
+ * Complains and returns false if that fails; the socket, if there is one by then, is added even so. */
 static bool open_unix_socket(struct sockets *sockets, const char *path, const char *name) {
     union address address = {.local = {.sun_family = AF_UNIX}};
     if (*path == '\0' || strlen(path) >= sizeof address.local.sun_path)
@@ -61,26 +61,26 @@ static bool open_unix_socket(struct sockets *sockets, const char *path, const ch
     remove_stale_socket(&address);
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0) return complain_of_address(name, strerror(errno));
-    unsigned number = sockets->count++;
-    sockets->list[number] = listener;
+    unsigned place = sockets->count++;
+    sockets->list[place] = listener;
     if (!listen_at(listener, &address, sizeof address.local, name)) return false;
-    sockets->paths[number] = path; /* Noted for removal only now: before, the path may be somebody else's. */
+    sockets->paths[place] = path; /* Noted for removal only now: before, the path may be somebody else's. */
     return true;
 }
 
 /* ---- Addresses ---- */
 
-/* Splits ADDRESS:PORT, where an IPv6 address has brackets. Copies the address, without brackets, to `host`, which has
- * `size` bytes; sets *port to the port, which is the end of `name`. Returns false, without a complaint, if the name has
- * another form, or if its address does not fit. */
-static bool split_address(const char *name, char *host, size_t size, const char **port) {
+/* Splits ADDRESS:PORT, where an IPv6 address has brackets. Copies the address, without brackets but with a NUL, to
+ * `host`, which has `host_size` bytes. Sets *port to the end of `name`, which is the port. Returns false, without a
+ * complaint, if the name has another form, or if its address does not fit. */
+static bool split_address(const char *name, char *host, size_t host_size, const char **port) {
     const char *colon = strrchr(name, ':');
     uint64_t number;
     if (colon == NULL || !number_parse_digits(colon + 1, strlen(colon + 1), &number) || number > 65535) return false;
     size_t length = (size_t)(colon - name);
     const bool is_bracketed = length >= 2 && name[0] == '[' && name[length - 1] == ']';
     if (is_bracketed) length -= 2;
-    if (length == 0 || length >= size) return false;
+    if (length == 0 || length >= host_size) return false;
     memcpy(host, is_bracketed ? name + 1 : name, length);
     host[length] = '\0';
     *port = colon + 1;
@@ -88,7 +88,8 @@ static bool split_address(const char *name, char *host, size_t size, const char 
 }
 
 /* Listens at ADDRESS:PORT or unix:PATH, and adds the socket to `sockets`. If the host has several addresses, only the
- * first one is used. Complains and returns false if that fails. */
+ * first one is used. Complains and returns false if that fails; the socket, if there is one by then, is added even
+ * so. */
 static bool open_named_address(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
     union address address;
@@ -120,16 +121,17 @@ static bool read_environment_number(const char *name, uint64_t *number) {
 }
 
 /* Adds to `sockets` those, if any, that systemd passed to this process, as sd_listen_fds(3) describes it: LISTEN_FDS
- * descriptors, one after the other, for the process LISTEN_PID. Unsets both variables then. Complains and returns false
- * if there are too many sockets, or if one is no listening stream socket. */
+ * descriptors, one after the other, for the process LISTEN_PID. After success, unsets both variables, unless they are
+ * for another process. Complains and returns false if there are too many sockets, or if one is no listening stream
+ * socket. */
 static bool add_passed_sockets(struct sockets *sockets) {
-    uint64_t process, count;
-    if (!read_environment_number("LISTEN_PID", &process) || process != (uint64_t)getpid()) return true;
+    uint64_t process_id, count;
+    if (!read_environment_number("LISTEN_PID", &process_id) || process_id != (uint64_t)getpid()) return true;
     if (!read_environment_number("LISTEN_FDS", &count)) return true;
     for (uint64_t i = 0; i < count; i++) {
         int passed = FIRST_PASSED_DESCRIPTOR + (int)i, type, listens;
         socklen_t length = sizeof type;
-        if (sockets->count == MOST_SOCKETS) return complain("more than %d sockets were passed", MOST_SOCKETS);
+        if (sockets->count == MAX_SOCKETS) return complain("more than %d sockets were passed", MAX_SOCKETS);
         if (getsockopt(passed, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM ||
             getsockopt(passed, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || !listens)
             return complain("descriptor %d was passed as a socket, but is no listening stream socket", passed);
@@ -158,7 +160,7 @@ void sockets_notify_systemd(const char *line) {
 
 bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     *sockets = (struct sockets){.count = 0};
-    if (addresses->count > MOST_SOCKETS) return complain_of_usage("--listen can be given %d times", MOST_SOCKETS);
+    if (addresses->count > MAX_SOCKETS) return complain_of_usage("--listen can be given %d times", MAX_SOCKETS);
     for (size_t i = 0; i < addresses->count; i++) {
         if (!open_named_address(sockets, addresses->values[i])) return false;
     }

@@ -7,11 +7,11 @@
 /* The service listens here if nothing else is asked for, so that only this machine reaches it. */
 #define DEFAULT_ADDRESS "127.0.0.1:8470"
 
-enum { MOST_SOCKETS = 16 };
+enum { MAX_SOCKETS = 16 };
 
 struct sockets {
-    int list[MOST_SOCKETS];          /* Their descriptors. */
-    const char *paths[MOST_SOCKETS]; /* Paths of the UNIX sockets that sockets_open made; NULL for others. */
+    int list[MAX_SOCKETS];          /* Their descriptors. */
+    const char *paths[MAX_SOCKETS]; /* Paths of the UNIX sockets that sockets_open made; NULL for others. */
     unsigned count;
 };
 
@@ -27,8 +27,8 @@ void sockets_print_addresses(const struct sockets *sockets);
 /* Closes the sockets, and removes the UNIX sockets that sockets_open made, but not those of systemd. */
 void sockets_close(struct sockets *sockets);
 
-/* Sends systemd a line such as READY=1 if the environment variable NOTIFY_SOCKET asks for that. Errors are ignored,
- * since the service works without it. */
+/* Sends systemd a line of sd_notify(3), such as READY=1, if the environment variable NOTIFY_SOCKET asks for that.
+ * Errors are ignored, since the service works without it. */
 void sockets_notify_systemd(const char *line);
 
 #endif

@@ -67,7 +67,7 @@ static bool write_documents(struct answers *answers, uint64_t fingerprint) {
         if (!found || i == max_documents) break;
         row_write_document_id(rows, NULL, &document);
         /* Here, only the length is looked at: answers_write_matches checks the other limits after each match. */
-        if (rows->output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
+        if (rows->output->length > MAX_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
     }
     row_end_array(rows);
     if (found) row_write_word(rows, "more", "true");
@@ -77,7 +77,7 @@ static bool write_documents(struct answers *answers, uint64_t fingerprint) {
 /* ---- Matches ---- */
 
 /* Without documents, a request's limits are checked once in so many matches. */
-enum { MATCHES_UNCHECKED = 1024 };
+enum { CHECK_INTERVAL_MATCHES = 1024 };
 
 bool answers_write_matches(struct answers *answers, const struct idx_match *matches, size_t match_count) {
     struct request *request = answers->request;
@@ -91,7 +91,7 @@ bool answers_write_matches(struct answers *answers, const struct idx_match *matc
         row_write_number(rows, "distance", matches[i].distance);
         if (with_documents && !write_documents(answers, matches[i].fingerprint)) return false;
         row_end_object(rows);
-        if ((with_documents || (i + 1) % MATCHES_UNCHECKED == 0) && !request_check_limits(request)) return false;
+        if ((with_documents || (i + 1) % CHECK_INTERVAL_MATCHES == 0) && !request_check_limits(request)) return false;
     }
     row_end_array(rows);
     answers->queries++;

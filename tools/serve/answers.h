@@ -21,23 +21,25 @@ struct answers {
     uint64_t queries, matches;    /* Counts of what was answered so far. */
 };
 
-/* Begins an answer from the current view, which it acquires. Returns false where the request failed, because its k is
- * too large. The caller calls answers_end in either case. */
+/* Begins an answer from the current view, which it acquires, with the distance that the request asks for. Returns false
+ * where the request failed, because its k is too large. The caller calls answers_end in either case. */
 bool answers_begin(struct answers *answers, struct request *request);
 
-/* Returns the largest distance of look-ups in the service's views. It may be above the k of the index, since views may
- * be unpacked for more. A writer's view never is. */
+/* Returns the largest distance of look-ups in a view of the index with these properties. It may be above the k of the
+ * index, since the service may unpack its views for more. A writer's view is never unpacked, so there the k is the
+ * largest. */
 unsigned answers_find_max_distance(const struct service *service, const struct idx_properties *properties);
 
 /* Sets `distance` to what the request asks for, or to the k of the index if it does not ask. Returns false, and fails
- * the request, if the index can't look up so far. */
+ * the request with status 400, if look-ups in the index don't reach that far. */
 bool answers_set_distance(struct answers *answers);
 
-/* Returns whether the index has a map from IDs to fingerprints. If not, fails the request. */
+/* Returns whether an index with these properties has a map from IDs to fingerprints. If not, fails the request with
+ * status 409. */
 bool answers_require_map_from_ids(struct request *request, const struct idx_properties *properties);
 
-/* Closes the cursor, releases the view, and adds what was answered to the counts of the service. Does not finish the
- * answer of the request. */
+/* Closes the cursor, releases the view, and adds `queries` and `matches` to the metrics of the service. Does not finish
+ * the answer of the request. */
 void answers_end(struct answers *answers);
 
 /* Writes "query":…,"count":…,"matches":[…], with the documents of each match, and counts the query as answered.
@@ -46,15 +48,16 @@ void answers_end(struct answers *answers);
 bool answers_write_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
                                      size_t match_count);
 
-/* Writes what answers_write_query_and_matches writes, but without "query":…. Returns the same. */
+/* Writes "count":…,"matches":[…]: what answers_write_query_and_matches writes, but without the query. Returns the
+ * same. */
 bool answers_write_matches(struct answers *answers, const struct idx_match *matches, size_t match_count);
 
-/* Looks a fingerprint up, and writes what answers_write_query_and_matches writes. Returns false where the request
- * failed: the look-up did, or the answer is beyond a limit. */
+/* Looks the fingerprint `query` up at the answer's distance, and writes what answers_write_query_and_matches writes.
+ * Returns false where the request failed: the look-up did, or the answer is beyond a limit. */
 bool answers_look_up_and_write(struct answers *answers, uint64_t query);
 
 /* Looks the fingerprints in `queries` up, and writes "answers":[…], with an object for each of them. Then ends the row,
- * which the caller began. Stops where the request fails. */
+ * which the caller began. Stops where the request fails; the error then replaces the answer. */
 void answers_look_up_and_write_all(struct answers *answers, const uint64_t *queries, size_t query_count);
 
 /* ---- By resemblance ---- */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* The largest file that is shown: its text is held in memory, and a page shows all of it. */
-enum { MOST_FILE_BYTES = 16 << 20 };
+enum { MAX_FILE_BYTES = 16 << 20 };
 
 int files_open_folder(const char *path) {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -19,9 +19,10 @@ int files_open_folder(const char *path) {
     return folder;
 }
 
-/* Opens one part of a path, in the folder that the parts before it lead to: the last part as a file, without waiting
- * if it is a FIFO or a terminal, and others as folders. Returns a descriptor, which the caller closes, or -1 if that
- * fails, or if the part is `..`, which would lead out of the folder. */
+/* Opens one part of a path, `name`, in the folder `parent`, to which the parts before it lead. The last part is opened
+ * as a file, without waiting if it is a FIFO or a terminal, and others as folders; neither through a symbolic link.
+ * Returns a descriptor, which the caller closes, or -1 if that fails, or if the part is `..`, which would lead out of
+ * the folder. */
 static int open_path_part(int parent, const char *name, bool is_last) {
     int flags = is_last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
     if (strcmp(name, "..") == 0) return -1;
@@ -58,8 +59,9 @@ static int open_document(const struct service *service, const char *id) {
     return file;
 }
 
-/* Appends the bytes of an open file to `bytes`, and closes the file in any case. Returns 0, or an errno: ENOENT if it
- * is no regular file, EFBIG if it has more than MOST_FILE_BYTES, ENOMEM, or that of a failed read. */
+/* Appends the bytes of an open file to `bytes`, and closes the file in any case. Returns 0, or an errno: ENOENT if the
+ * file is no regular one, EFBIG if it has more than MAX_FILE_BYTES, ENOMEM if memory ran out, or the errno of a failed
+ * read. `bytes` must be empty before. */
 static int append_and_close_file(int file, struct output *bytes) {
     char chunk[1 << 16];
     struct stat status;
@@ -68,10 +70,10 @@ static int append_and_close_file(int file, struct output *bytes) {
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
         error = ENOENT;
     } else {
-        while (bytes->length <= MOST_FILE_BYTES && (length = read(file, chunk, sizeof chunk)) > 0)
+        while (bytes->length <= MAX_FILE_BYTES && (length = read(file, chunk, sizeof chunk)) > 0)
             output_bytes(bytes, chunk, (size_t)length);
         if (length < 0) error = errno;
-        if (bytes->length > MOST_FILE_BYTES) error = EFBIG;
+        if (bytes->length > MAX_FILE_BYTES) error = EFBIG;
     }
     close(file);
     return error == 0 ? bytes->error : error;
@@ -93,7 +95,7 @@ void files_answer_document(struct request *request) {
     else if (error == ENOENT)
         request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
     else if (error == EFBIG)
-        request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the document has more than %d bytes", MOST_FILE_BYTES);
+        request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the document has more than %d bytes", MAX_FILE_BYTES);
     else if (error == ENOMEM)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     else

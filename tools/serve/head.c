@@ -34,11 +34,11 @@ void head_note_uri(struct request *request, const char *uri) {
  * to two bytes each. It may have as many NUL bytes as libmicrohttpd overwrites: all bytes of the ends of lines, or one
  * byte in a gap within a line. A gap beside a part that libmicrohttpd keeps outside the head is not checked. Returns
  * false, and sets the fault, if the gap has anything else. */
-static bool check_gap(struct checked_head *head, const char *from, const char *to, unsigned max_line_ends) {
+static bool check_gap(struct checked_head *head, const char *gap_begin, const char *gap_end, unsigned max_line_ends) {
     const size_t max_end_bytes = 2 * (size_t)max_line_ends, max_nuls = max_line_ends == 0 ? 1 : max_end_bytes;
     size_t nuls = 0, end_bytes = 0;
-    if (from < head->begin || to > head->end) return true;
-    for (const char *byte = from; byte < to; byte++) {
+    if (gap_begin < head->begin || gap_end > head->end) return true;
+    for (const char *byte = gap_begin; byte < gap_end; byte++) {
         if (*byte == '\0') nuls++;
         if (*byte == '\r' || *byte == '\n') end_bytes++;
         if (nuls > max_nuls || end_bytes > max_end_bytes || memchr("\0\r\n \t", *byte, 5) == NULL) {
@@ -63,8 +63,9 @@ static bool has_control_character(const char *value, size_t length) {
     return false;
 }
 
-/* Notes a header that says where the request ends or which host it is for; ignores others. A second Content-Length that
- * differs is a fault. find_contradiction finds other faults once all headers are noted. */
+/* Notes a header that says where the request ends or which host it is for: Content-Length, Transfer-Encoding or Host.
+ * Ignores others. A second Content-Length that differs is a fault. find_contradiction finds other faults once all
+ * headers are noted. */
 static void note_header(struct checked_head *head, const char *name, const char *value) {
     if (strcasecmp(name, "Host") == 0) {
         head->hosts++;
@@ -144,13 +145,13 @@ static void parse_resemblance(struct request *request, const char *text, size_t 
  * does not take the parameter. */
 static bool parse_and_store_parameter(struct request *request, const char *name, const char *text, size_t length) {
     unsigned takes = request->route->takes;
-    uint64_t number = 0, max_limit = takes & TAKES_SMALL_LIMIT ? MOST_SMALL_LIMIT : MOST_LIMIT;
+    uint64_t number = 0, max_limit = takes & TAKES_SMALL_LIMIT ? MAX_SMALL_LIMIT : MAX_LIMIT;
     if ((takes & TAKES_DISTANCE) && strcmp(name, "k") == 0) {
         if (parse_number(request, name, text, length, 0, IDX_MAX_BITS, &number)) request->distance = (unsigned)number;
     } else if ((takes & (TAKES_LIMIT | TAKES_SMALL_LIMIT)) && strcmp(name, "limit") == 0) {
         if (parse_number(request, name, text, length, 1, max_limit, &number)) request->limit = (size_t)number;
     } else if ((takes & TAKES_DOCUMENTS) && strcmp(name, "max-documents") == 0) {
-        if (parse_number(request, name, text, length, 0, MOST_LIMIT, &number)) request->max_documents = (size_t)number;
+        if (parse_number(request, name, text, length, 0, MAX_LIMIT, &number)) request->max_documents = (size_t)number;
     } else if ((takes & TAKES_RESEMBLE) && strcmp(name, "resemble") == 0) {
         parse_resemblance(request, text, length);
     } else if ((takes & TAKES_ID) && strcmp(name, "id") == 0) {
@@ -163,8 +164,8 @@ static bool parse_and_store_parameter(struct request *request, const char *name,
     return request->status == 0;
 }
 
-/* Stores one parameter of the URL in the request, which is the context. libmicrohttpd calls this for each parameter,
- * and stops after MHD_NO, which means that the request failed. */
+/* Checks one parameter of the URL, and stores its value in the request, which is the context. libmicrohttpd calls this
+ * for each parameter, and stops after MHD_NO, which means that the request failed. */
 static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                        const char *text, size_t text_length) {
     struct request *request = context;
@@ -175,7 +176,7 @@ static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, c
 
 bool head_read_parameters(struct request *request) {
     request->distance = UINT_MAX;
-    request->limit = request->route->takes & TAKES_SMALL_LIMIT ? MOST_SMALL_LIMIT : DEFAULT_LIMIT;
+    request->limit = request->route->takes & TAKES_SMALL_LIMIT ? MAX_SMALL_LIMIT : DEFAULT_LIMIT;
     request->max_documents = DEFAULT_MAX_DOCUMENTS;
     MHD_get_connection_values_n(request->connection, MHD_GET_ARGUMENT_KIND, visit_parameter, request);
     if (request->status == 0 && (request->route->takes & TAKES_ID) && request->id == NULL)

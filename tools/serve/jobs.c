@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-/* Fails a waiting request if it waited too long, or by request_check_limits. Returns whether it is still to be
- * answered. */
+/* Returns whether a waiting request is still to be answered. If it waited for more than JOBS_WAIT_SECONDS or is beyond
+ * a limit of request_check_limits, fails it and returns false; false also if it has failed before. */
 static bool check_waiting_request(struct request *request) {
-    if (request_get_age(request) > JOBS_WAIT_SECONDS)
+    if (request_get_age_seconds(request) > JOBS_WAIT_SECONDS)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     return request_check_limits(request);
 }
@@ -52,7 +52,7 @@ bool jobs_start(struct jobs *jobs, unsigned thread_count) {
 
 bool jobs_submit_request(struct jobs *jobs, struct request *request) {
     pthread_mutex_lock(&jobs->mutex);
-    bool accepted = jobs->waiting_count < JOBS_MOST_WAITING && !jobs_are_stopped(jobs);
+    bool accepted = jobs->waiting_count < JOBS_MAX_WAITING && !jobs_are_stopped(jobs);
     if (accepted) {
         MHD_suspend_connection(request->connection);
         request->next = NULL;

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 /* How many requests may wait for a thread, and for how many seconds each of them may. */
-enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
+enum { JOBS_MAX_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
 
 struct jobs {
     pthread_mutex_t mutex;
@@ -30,18 +30,19 @@ bool jobs_start(struct jobs *jobs, unsigned thread_count);
  * many requests wait, or after jobs_stop. */
 bool jobs_submit_request(struct jobs *jobs, struct request *request);
 
-/* Takes the waiting requests that waited too long, or are beyond their limits, out of the queue: they are answered with
- * an error. The service calls this several times a second. */
+/* Takes requests out of the queue that have waited for more than JOBS_WAIT_SECONDS or are beyond a limit of
+ * request_check_limits, and answers them with an error. The service calls this several times a second. */
 void jobs_refuse_overdue(struct jobs *jobs);
 
 /* Makes jobs_submit_request refuse all further requests, and has each thread end once it finds none that waits. Waiting
  * requests are refused, and those that are being answered are at their next request_check_limits. Does not wait. */
 void jobs_stop(struct jobs *jobs);
 
-/* Returns whether jobs_stop was called. */
+/* Returns whether jobs_stop was called. Any thread may call this. */
 bool jobs_are_stopped(const struct jobs *jobs);
 
-/* Waits until all threads have ended, after jobs_stop, and frees their handles. */
+/* Waits until all threads have ended, and frees their handles. Call jobs_stop before, since the threads would never
+ * end. */
 void jobs_join(struct jobs *jobs);
 
 /* Destroys the mutex and the condition, once nobody can submit requests any more. */

@@ -8,8 +8,8 @@
 
 /* ---- Lines ---- */
 
-/* The most brackets, braces, colons and commas of a line; {"fingerprint":"…","id":{"hex":"…"}} has six. */
-enum { MOST_MARKS = 16 };
+/* The most opening brackets and braces, colons and commas of a line; {"fingerprint":"…","id":{"hex":"…"}} has six. */
+enum { MAX_MARKS = 16 };
 
 /* Returns whether a line has nothing but spaces, tabs and carriage returns. */
 static bool is_blank_line(const char *line, size_t length) {
@@ -17,13 +17,13 @@ static bool is_blank_line(const char *line, size_t length) {
     return length == 0;
 }
 
-/* Returns whether a line has at most MOST_MARKS brackets, braces, colons and commas outside strings. Each array,
- * object, value and key takes many times its bytes in memory once it is parsed, so a line with too many is not parsed.
- */
+/* Returns whether a line has at most MAX_MARKS opening brackets and braces, colons and commas outside strings. Each
+ * array, object, value and key takes many times its bytes in memory once it is parsed, so a line with too many is not
+ * parsed. */
 static bool is_within_mark_limit(const char *line, size_t length) {
     size_t marks = 0;
     bool quoted = false;
-    for (size_t i = 0; i < length && marks <= MOST_MARKS; i++) {
+    for (size_t i = 0; i < length && marks <= MAX_MARKS; i++) {
         if (line[i] == '"')
             quoted = !quoted;
         else if (quoted && line[i] == '\\')
@@ -31,7 +31,7 @@ static bool is_within_mark_limit(const char *line, size_t length) {
         else if (!quoted && (line[i] == '[' || line[i] == '{' || line[i] == ':' || line[i] == ','))
             marks++;
     }
-    return marks <= MOST_MARKS;
+    return marks <= MAX_MARKS;
 }
 
 /* Parses a line as JSON, and calls the visitor with its value. Returns false, and sets *problem, if the line can't be
@@ -72,8 +72,8 @@ static int parse_hex_digit(char character) {
 }
 
 /* Parses an ID of the form {"hex":"…"}, for bytes that are not UTF-8. Appends its bytes to `ids`, and sets the item's
- * id_length. Returns false if the ID has another form; some bytes may be appended even then. */
-static bool append_hex_id(struct items *items, json_t *id, struct idx_item *item) {
+ * id_length. Returns false if the value has another form; some bytes may be appended even then. */
+static bool parse_hex_id(struct items *items, json_t *id, struct idx_item *item) {
     json_t *hex = json_object_get(id, "hex");
     const char *text = json_string_value(hex);
     size_t length = json_string_length(hex);
@@ -86,9 +86,9 @@ static bool append_hex_id(struct items *items, json_t *id, struct idx_item *item
     return true;
 }
 
-/* Parses an ID of the type that the index has. An integer ID becomes the item's number. The bytes of a text ID are
- * appended to `ids`, and only its length is set: items_read sets the pointer to the bytes. Returns false, and sets
- * *problem, if it is no such ID. */
+/* Parses an ID of the index's type, from a JSON value. An integer ID becomes the item's number. The bytes of a text ID
+ * are appended to `ids`, and only their number is set in the item: items_read sets the pointer to them. Returns false,
+ * and sets *problem, if the value is no such ID. If memory ran out, only the error of `ids` is set. */
 static bool parse_id(struct items *items, json_t *id, struct idx_item *item, struct problem *problem) {
     const char *text = json_string_value(id);
     size_t length = json_string_length(id);
@@ -102,16 +102,17 @@ static bool parse_id(struct items *items, json_t *id, struct idx_item *item, str
         }
         return problem_set(problem, "the IDs of this index are decimal numbers below 2^64, as strings");
     }
-    if (json_is_object(id) && append_hex_id(items, id, item)) return true;
+    if (json_is_object(id) && parse_hex_id(items, id, item)) return true;
     if (text == NULL) return problem_set(problem, "the id is neither a string nor {\"hex\":\"…\"}");
     item->id_length = length;
     output_bytes(&items->ids, text, length);
     return true;
 }
 
-/* Checks the keys of a line, of which `keys` are those that were found: it must have no others, lack none that is
- * needed, and have the same keys as the lines before it. Notes them for the next lines. Returns false, and sets
- * *problem, if a check fails. An ID in a line for an index that keeps none passes here, and parse_id refuses it. */
+/* Checks the keys of a line, whose JSON value is `value`. The caller has found `keys` among them. The line must have no
+ * other keys, lack none that is needed, and have the same keys as the lines before it. Notes the keys for the next
+ * lines. Returns false, and sets *problem, if a check fails. An ID in a line for an index that keeps none passes here,
+ * and parse_id refuses it. */
 static bool check_and_note_keys(struct items *items, json_t *value, enum item_keys keys, struct problem *problem) {
     bool without_ids = items->properties->id_type == IDX_ID_NONE;
     enum item_keys needed = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;

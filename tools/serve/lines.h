@@ -6,8 +6,8 @@
 #include "tools/serve/texts.h"
 #include "tools/shared/json.h"
 
-/* A function that gets the value of a line, which stays valid until it returns. If the value is wrong, it sets *problem
- * and returns false. It may also fail the request. */
+/* A function that handles the value of a line, which stays valid until it returns. If the value is wrong, it sets
+ * *problem and returns false. It may also fail the request. */
 typedef bool (*line_visitor)(void *context, json_t *value, struct problem *problem);
 
 /* Parses each line of the request's body as JSON, and calls `visit` with its value; skips blank lines. A line that is
@@ -15,7 +15,7 @@ typedef bool (*line_visitor)(void *context, json_t *value, struct problem *probl
  * the request has failed. */
 void lines_visit(struct request *request, line_visitor visit, void *context);
 
-/* Which keys a line has, one bit for each: a fingerprint, or where `takes_texts` a text, and an ID. */
+/* Which keys a line has, one bit for each. ITEM_FINGERPRINT is a fingerprint, or if `takes_texts`, a text. */
 enum item_keys { ITEM_NO_KEYS = 0, ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
 
 /* The documents in a body. The caller sets `properties`, and all that is not mentioned to 0. */
@@ -36,7 +36,7 @@ struct items {
 };
 
 /* Reads the documents in the request's body into `items`, whose members the caller has set as above. Returns false
- * where the request failed. The caller calls items_free in either case. */
+ * where the request failed: a line is bad, or memory ran out. The caller calls items_free in either case. */
 bool items_read(struct items *items, struct request *request);
 
 /* Frees what items_read made; `properties` stays the caller's. */

@@ -55,14 +55,14 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     options.distance = answers->distance;
     options.max_matches = request->limit;
     /* The lists have counts, offsets, and at most as many matches as an answer has room for. */
-    options.max_bytes = (2 * query_count + 1) * 8 + MOST_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
+    options.max_bytes = (2 * query_count + 1) * 8 + MAX_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
     options.progress = check_limits_on_progress;
     options.context = request;
     enum idx_status status = idx_list_matches(answers->index, queries, query_count, &options, &lists, &error);
     if (status == IDX_LIMIT)
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
                      "the answer has more than %zu bytes; ask for fewer fingerprints at once, or set limit",
-                     MOST_ANSWER_BYTES);
+                     MAX_ANSWER_BYTES);
     else if (status != IDX_OK && request->status == 0) /* Otherwise check_limits_on_progress has failed it. */
         request_fail_by_error(request, &error);
     if (status != IDX_OK) return;
@@ -72,8 +72,8 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     idx_match_lists_close(&lists);
 }
 
-/* Reads the fingerprints that the body has as raw bytes, looks them up, and writes the columns of the answer, unless
- * the request fails. */
+/* Looks up the fingerprints in the body, 8 bytes each, little-endian, and writes the columns of the answer, unless the
+ * request fails. A body whose length is no multiple of 8 fails it. */
 static void answer_raw_body(struct answers *answers) {
     struct request *request = answers->request;
     const unsigned char *bytes = (const unsigned char *)request->body.bytes;
@@ -97,15 +97,15 @@ enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 
 /* ---- One ---- */
 
-/* Parses the fingerprint at the end of the request's path. Returns false where the request failed, because it is none.
- */
+/* Parses the fingerprint behind the route's path, /lookup/, and sets *query to it. Returns false where the request
+ * failed, because there is no fingerprint of the index's bits. */
 static bool parse_query(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
-    if (notation_parse_fingerprint(NOTATION_HEX, answers->properties->bits, request->rest, strlen(request->rest), query,
-                                   &problem))
+    if (notation_parse_fingerprint(NOTATION_HEX, answers->properties->bits, request->path_rest,
+                                   strlen(request->path_rest), query, &problem))
         return true;
-    return request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->rest, problem.sentence);
+    return request_fail(request, MHD_HTTP_BAD_REQUEST, "'%s': %s", request->path_rest, problem.sentence);
 }
 
 bool lookups_answer_one_quickly(struct request *request) {
@@ -131,7 +131,8 @@ bool lookups_answer_one_quickly(struct request *request) {
     return is_quick;
 }
 
-/* Looks a fingerprint up, and writes the answer's object in a line of its own, unless the request fails. */
+/* Looks a fingerprint up, and writes its answer, an object in a line of its own. Where the request fails, its error
+ * replaces the answer. */
 static void write_answer_row(struct answers *answers, uint64_t query) {
     row_begin(&answers->rows);
     if (answers_look_up_and_write(answers, query)) row_end(&answers->rows);
@@ -147,7 +148,7 @@ void lookups_answer_one(struct request *request) {
 
 /* ---- Many ---- */
 
-/* The place, from 0, among the types of this route's bodies in router.c. */
+/* The index of RAW among the body types of the route of /lookup, in router.c. */
 enum { RAW_TYPE = 2 };
 
 /* Parses a line, which is a fingerprint or an object with one, looks it up, and writes the answer's line. Returns

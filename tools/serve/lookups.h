@@ -7,8 +7,8 @@
 /* Answers GET /lookup/HEX with the matches of that fingerprint, as JSON. */
 void lookups_answer_one(struct request *request);
 
-/* Answers as lookups_answer_one does, and returns true, unless the answer could take long. Then it writes nothing, and
- * returns false: the caller has lookups_answer_one answer in a job. */
+/* Answers GET /lookup/HEX if that takes almost no time, and returns true. If there are too many matches or documents
+ * for that, writes nothing, and returns false: the caller has lookups_answer_one answer in a job. */
 bool lookups_answer_one_quickly(struct request *request);
 
 /* Answers POST /lookup: lines of JSON with lines of JSON, or raw fingerprints, of 8 bytes each, little-endian, with

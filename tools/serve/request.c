@@ -16,23 +16,27 @@
 /* ---- What a request may take ---- */
 
 /* The time between two checks whether the client is still there. */
-#define CHECK_NANOSECONDS ((uint64_t)250000000)
+#define CHECK_INTERVAL_NANOSECONDS ((uint64_t)250000000)
 
 /* The most bytes of an error's sentence before some are escaped; the rest is cut off. */
-enum { MOST_SENTENCE = 2048 };
+enum { MAX_SENTENCE_BYTES = 2048 };
 
-double request_get_age(const struct request *request) { return (double)(read_nanoseconds() - request->received) / 1e9; }
+double request_get_age_seconds(const struct request *request) {
+    return (double)(read_nanoseconds() - request->received) / 1e9;
+}
 
-/* Removes the last character of a UTF-8 text that was cut, since the cut may have divided it. */
+/* Removes the last character of a UTF-8 text, even if only its first bytes are there: the text was cut, perhaps within
+ * that character. */
 static void drop_last_character(char *text) {
     size_t length = strlen(text);
     while (length > 0 && ((unsigned char)text[length - 1] & 0xc0) == 0x80) length--;
     if (length > 0) text[length - 1] = '\0';
 }
 
-/* Writes a sentence as a JSON string, in which what is not printable is escaped. */
+/* Writes a sentence of fewer than MAX_SENTENCE_BYTES bytes as a JSON string, in which what is not printable is
+ * escaped. */
 static void write_printable_sentence(struct output *output, const char *sentence) {
-    char printable[4 * MOST_SENTENCE + PRINTABLE_PIECE_BYTES];
+    char printable[4 * MAX_SENTENCE_BYTES + PRINTABLE_PIECE_BYTES];
     size_t length = 0;
     while (*sentence != '\0') {
         sentence += printable_write_piece(sentence, printable + length);
@@ -42,7 +46,7 @@ static void write_printable_sentence(struct output *output, const char *sentence
 }
 
 bool request_fail(struct request *request, unsigned status, const char *format, ...) {
-    char sentence[MOST_SENTENCE];
+    char sentence[MAX_SENTENCE_BYTES];
     va_list arguments;
     if (request->committed) return false;
     va_start(arguments, format);
@@ -59,8 +63,8 @@ bool request_fail(struct request *request, unsigned status, const char *format, 
     return false;
 }
 
-/* Returns the HTTP status for an error of the library. The library's statuses below IDX_NOT_FOUND are mistakes of the
- * caller, and so of the client. */
+/* Returns the HTTP status for a status of the library other than IDX_OK. The library's statuses below IDX_NOT_FOUND are
+ * mistakes of the caller, and so of the client. */
 static unsigned map_to_http_status(enum idx_status status) {
     if (status == IDX_OUT_OF_MEMORY || status == IDX_BUSY) return MHD_HTTP_SERVICE_UNAVAILABLE;
     if (status == IDX_DISK_FULL) return MHD_HTTP_INSUFFICIENT_STORAGE;
@@ -72,26 +76,26 @@ bool request_fail_by_error(struct request *request, const struct idx_error *erro
     return request_fail(request, map_to_http_status(error->status), "%s", error->sentence);
 }
 
-/* Returns whether the client has gone. Checks that only once in CHECK_NANOSECONDS, since it takes a system call, and
- * returns false in between. */
+/* Returns whether the client has gone. Checks that only once in CHECK_INTERVAL_NANOSECONDS, since it takes a system
+ * call, and returns false in between. */
 static bool client_has_gone(struct request *request) {
     uint64_t now = read_nanoseconds();
-    if (now < request->client_checked + CHECK_NANOSECONDS) return false;
+    if (now < request->client_checked + CHECK_INTERVAL_NANOSECONDS) return false;
     request->client_checked = now;
     return peer_has_gone(request->peer);
 }
 
 bool request_check_limits(struct request *request) {
     if (request->status != 0) return false;
-    if (request->answer.length > MOST_ANSWER_BYTES)
+    if (request->answer.length > MAX_ANSWER_BYTES)
         return request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
                             "the answer has more than %zu bytes; ask for less at once, or set limit and max-documents",
-                            MOST_ANSWER_BYTES);
+                            MAX_ANSWER_BYTES);
     if (request->answer.error != 0)
         return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
-    if (request_get_age(request) > MOST_SECONDS)
+    if (request_get_age_seconds(request) > MAX_SECONDS)
         return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE,
-                            "the answer takes more than %d seconds; ask for less at once", MOST_SECONDS);
+                            "the answer takes more than %d seconds; ask for less at once", MAX_SECONDS);
     if (jobs_are_stopped(&request->service->jobs))
         return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service ends; try again later");
     if (client_has_gone(request)) return request_fail(request, CLIENT_HAS_GONE, "the client has gone");
@@ -100,7 +104,7 @@ bool request_check_limits(struct request *request) {
 
 void request_finish_answer(struct request *request, const char *type) {
     /* request_check_limits fails the request then. The other limits do not count for an answer that is complete. */
-    if (request->answer.length > MOST_ANSWER_BYTES || request->answer.error != 0) request_check_limits(request);
+    if (request->answer.length > MAX_ANSWER_BYTES || request->answer.error != 0) request_check_limits(request);
     if (request->status != 0) return;
     request->status = MHD_HTTP_OK;
     request->answer_type = type;
@@ -109,7 +113,7 @@ void request_finish_answer(struct request *request, const char *type) {
 bool request_hold_bytes(struct request *request, size_t bytes) {
     size_t held = atomic_fetch_add(&request->service->held_bytes, bytes);
     request->held_bytes += bytes;
-    return held + bytes <= MOST_HELD_BYTES;
+    return held + bytes <= MAX_HELD_BYTES;
 }
 
 /* ---- The answer on its way ---- */
@@ -136,8 +140,8 @@ static bool add_page_headers(struct MHD_Response *response) {
            add_header(response, "Cross-Origin-Opener-Policy", "same-origin");
 }
 
-/* Adds headers by which browsers let pages of the request's origin read the answer. For an answer to OPTIONS, adds
- * others that say what such pages may send. Returns false if memory ran out. */
+/* Adds headers by which browsers let pages of request->origin, which must not be NULL, read the answer. For an answer
+ * to OPTIONS, adds others that say what such pages may send. Returns false if memory ran out. */
 static bool add_origin_headers(struct MHD_Response *response, const struct request *request) {
     bool ok =
         add_header(response, "Access-Control-Allow-Origin", request->origin) && add_header(response, "Vary", "Origin");

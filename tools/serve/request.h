@@ -18,23 +18,23 @@ enum { CLIENT_HAS_GONE = 499 };
 enum {
     DEFAULT_LIMIT = 1000,        /* Matches of a query. */
     DEFAULT_MAX_DOCUMENTS = 100, /* Documents of a match. */
-    MOST_LIMIT = 10000,          /* The upper limit of both. */
-    MOST_SMALL_LIMIT = 16,       /* The upper limit of the matches of a document that /check-and-add did not add. */
+    MAX_LIMIT = 10000,           /* The upper limit of both. */
+    MAX_SMALL_LIMIT = 16,        /* The upper limit of the matches of a document that /check-and-add did not add. */
 };
 
 /* Beyond these limits, in seconds and bytes, an error replaces the answer. */
-enum { MOST_SECONDS = 60 };
-#define MOST_ANSWER_BYTES ((size_t)64 << 20)
+enum { MAX_SECONDS = 60 };
+#define MAX_ANSWER_BYTES ((size_t)64 << 20)
 
 /* All bodies and answers may take this much memory together. Beyond it, a body or a large answer gets status 503. */
-#define MOST_HELD_BYTES ((size_t)512 << 20)
+#define MAX_HELD_BYTES ((size_t)512 << 20)
 
 /* A route takes some of these parameters of a URL. */
 enum parameters {
     TAKES_DISTANCE = 1 << 0,    /* The parameter is k. */
     TAKES_LIMIT = 1 << 1,       /* The parameter is limit. */
     TAKES_DOCUMENTS = 1 << 2,   /* The parameter is max-documents. */
-    TAKES_SMALL_LIMIT = 1 << 3, /* The parameter is limit, up to MOST_SMALL_LIMIT. */
+    TAKES_SMALL_LIMIT = 1 << 3, /* The parameter is limit, up to MAX_SMALL_LIMIT. */
     TAKES_ID = 1 << 4,          /* The parameter is id, which must be given. */
     TAKES_RESEMBLE = 1 << 5,    /* The parameter is resemble. */
 };
@@ -42,7 +42,7 @@ enum parameters {
 enum { TAKES_MATCHES = TAKES_DISTANCE | TAKES_LIMIT | TAKES_DOCUMENTS };
 
 /* The most types that the body of a request to one path may have. */
-enum { MOST_TYPES = 3 };
+enum { MAX_TYPES = 3 };
 
 /* A path that clients may ask for, the method by which they do, and the function that answers. */
 struct route {
@@ -51,7 +51,7 @@ struct route {
     bool writes;                             /* The writing thread answers, and the client needs the token. */
     unsigned takes;                          /* The parameters that it has: bits of enum parameters. */
     const char *name;                        /* The metrics use this name. */
-    const char *types[MOST_TYPES];           /* Bodies have one of these; those behind the last are NULL. */
+    const char *types[MAX_TYPES];            /* Bodies have one of these; those behind the last are NULL. */
     void (*answer)(struct request *request); /* Sets the status, or fails the request. */
     /* NULL, or answers at once if that takes almost no time; returns false to leave it to `answer`, as a long job. */
     bool (*answer_quickly)(struct request *request);
@@ -72,7 +72,7 @@ struct request {
     size_t uri_length;       /* Bytes of the URL before it was decoded. */
     const char *uri_end;     /* Where the URL ended in the head before it was decoded. */
     const char *uri_fault;   /* Says what is wrong with the URL; NULL: nothing is. */
-    const char *rest;        /* What follows the route's path in the URL. */
+    const char *path_rest;   /* What follows the route's path in the URL. */
     bool preflight;          /* The method is OPTIONS, by which browsers ask what pages of another origin may do. */
     bool closes;             /* The connection is closed after the answer, without waiting for the body's end. */
     const char *origin;      /* Pages of this origin may read the answer; it may be NULL. */
@@ -96,8 +96,8 @@ struct request {
     struct request *next; /* The request that waits for a thread behind this one. */
 };
 
-/* Returns the seconds since the whole request had come, the time that it waited for a thread included. */
-double request_get_age(const struct request *request);
+/* Returns the seconds since the whole request had come. They include the time that it waited for a thread. */
+double request_get_age_seconds(const struct request *request);
 
 /* Fails the request: replaces what was answered so far by an error of this HTTP status, {"error":"…"}. The sentence is
  * formatted as by printf, and what is not printable in it is escaped. Does nothing to a request that is committed.
@@ -118,12 +118,13 @@ void request_finish_answer(struct request *request, const char *type);
  * before and while a long answer is made. */
 bool request_check_limits(struct request *request);
 
-/* Counts bytes as held by this request until it ends. Returns false, without failing the request, if all requests hold
- * more than they may; the bytes count even then. */
+/* Counts `bytes` more bytes as held by this request until it ends. Returns false, without failing the request, if all
+ * requests together then hold more than MAX_HELD_BYTES; the bytes count even then. */
 bool request_hold_bytes(struct request *request, size_t bytes);
 
-/* Hands the answer to libmicrohttpd, which sends and frees it. A large answer becomes an error if all requests hold
- * more bytes than they may. Returns MHD_NO, which closes the connection, if memory ran out. */
+/* Hands the answer to libmicrohttpd, which sends and frees it, and begins the phase PEER_RECEIVES of the connection. A
+ * large answer becomes an error if all requests together hold more than MAX_HELD_BYTES, unless the request is
+ * committed. Returns MHD_NO, which closes the connection, if memory ran out. */
 enum MHD_Result request_queue_answer(struct request *request);
 
 #endif

@@ -19,14 +19,14 @@
 #include <strings.h>
 
 /* The most bytes of a URL and of a head. Beyond its own, higher limit, libmicrohttpd answers with a page of its own. */
-enum { MOST_URI = 4096, MOST_HEAD = 8192 };
+enum { MAX_URI_BYTES = 4096, MAX_HEAD_BYTES = 8192 };
 
 #define LINES "application/x-ndjson"
 #define JSON "application/json"
 #define RAW "application/octet-stream"
 
-/* Answers with the file of the page that the route's path names, from the executable, where the build put it. Returns
- * true, since nothing is left to a job. */
+/* Answers with an asset: a file of the page, which the build put into the executable. The path of the route chooses it.
+ * Returns true, since nothing is left to a job. */
 static bool answer_asset(struct request *request) {
     static const struct asset {
         const char *path, *type, *text, *more; /* `more` follows the text. */
@@ -130,7 +130,7 @@ static bool choose_route(struct request *request, const char *path, const char *
     if (route == NULL)
         return request_fail(request, MHD_HTTP_NOT_FOUND,
                             "there is nothing at this path; /openapi.json lists what there is");
-    request->rest = path + strlen(route->path);
+    request->path_rest = path + strlen(route->path);
     if (takes_method(route, method)) return true;
     request->allow = route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
     request->preflight = strcmp(method, "OPTIONS") == 0;
@@ -159,8 +159,8 @@ static bool check_host_and_origin(struct request *request) {
     return request->status == 0;
 }
 
-/* Fails the request if its route writes, but the service does not, or the request lacks the token. Returns false where
- * the request failed. */
+/* Checks whether the request may write, if its route does. Fails it if the service does not write, or if the request
+ * lacks the token. Returns false where the request failed. */
 static bool check_right_to_write(struct request *request) {
     const struct guard *guard = &request->service->guard;
     if (!request->route->writes) return true;
@@ -178,26 +178,28 @@ static void fail_as_body_too_long(struct request *request) {
                  request->service->options->max_body);
 }
 
-/* Returns the place, from 0, of a Content-Type among those that a route takes; the parameters of the Content-Type do
- * not count. Returns -1 if the route does not take it, or if `type` is NULL. */
+/* Returns the index in route->types of a Content-Type, whose parameters, such as charset, do not count. Returns -1 if
+ * the route does not take it, or if `type` is NULL. */
 static int find_body_type(const struct route *route, const char *type) {
     size_t length = type == NULL ? 0 : strcspn(type, "; \t");
-    for (int i = 0; i < MOST_TYPES && length > 0 && route->types[i] != NULL; i++) {
+    for (int i = 0; i < MAX_TYPES && length > 0 && route->types[i] != NULL; i++) {
         if (strlen(route->types[i]) == length && strncasecmp(type, route->types[i], length) == 0) return i;
     }
     return -1;
 }
 
-/* Checks by the head the type and the length of the body that is to come, and notes the type. Returns false where the
- * request failed. */
+/* Checks the headers that describe the body to come: its Content-Type, Content-Encoding and Content-Length. Notes the
+ * type in body_type. Returns false where the request failed. The route must be one with a body. */
 static bool check_body_headers(struct request *request) {
     const char *length = find_header(request, "Content-Length");
     const char *const *types = request->route->types; /* Each route with a body has two of them, or three. */
     request->body_type = find_body_type(request->route, find_header(request, "Content-Type"));
-    if (request->body_type < 0)
-        request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s%s%s%s%s", types[0],
-                     types[2] != NULL ? ", " : " or ", types[1], types[2] != NULL ? " or " : "",
-                     types[2] != NULL ? types[2] : "");
+    if (request->body_type < 0 && types[2] == NULL)
+        request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s or %s", types[0],
+                     types[1]);
+    else if (request->body_type < 0)
+        request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s, %s or %s", types[0],
+                     types[1], types[2]);
     else if (find_header(request, "Content-Encoding") != NULL)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "bodies can't be compressed: omit Content-Encoding");
     else if (length != NULL && strtoull(length, NULL, 10) > request->service->options->max_body)
@@ -210,23 +212,23 @@ static bool check_body_headers(struct request *request) {
 static void check_head(struct request *request, const char *path, const char *method, const char *version) {
     const union MHD_ConnectionInfo *size =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    if (request->uri_length > MOST_URI)
-        request_fail(request, MHD_HTTP_URI_TOO_LONG, "the URL has more than %d bytes", MOST_URI);
-    else if (size == NULL || size->header_size > MOST_HEAD)
+    if (request->uri_length > MAX_URI_BYTES)
+        request_fail(request, MHD_HTTP_URI_TOO_LONG, "the URL has more than %d bytes", MAX_URI_BYTES);
+    else if (size == NULL || size->header_size > MAX_HEAD_BYTES)
         request_fail(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the request has more than %d bytes of headers",
-                     MOST_HEAD);
+                     MAX_HEAD_BYTES);
     if (request->status != 0 || !head_check(request, method, version, size->header_size)) return;
     if (!check_host_and_origin(request)) return;
     if (!choose_route(request, path, method) || !check_right_to_write(request)) return;
     if (head_read_parameters(request) && request->route->post) check_body_headers(request);
 }
 
-/* Returns whether the body of a refused request is to be read to its end, as most clients read an answer only after
- * they have sent the body. That needs a body that is not too long, and no header Expect: with it, a client waits for an
- * answer before it sends the body. */
-static bool can_read_whole_body(const struct request *request) {
+/* Returns whether the body of a refused request is to be read to its end. Most clients read an answer only after they
+ * have sent the whole body. Two kinds of body are not read: a body of more than SERVE_MAX_BODY_BYTES, and the body of a
+ * request with a header Expect, whose client waits for an answer before it sends the body. */
+static bool should_read_whole_body(const struct request *request) {
     const char *length = find_header(request, "Content-Length"), *expect = find_header(request, "Expect");
-    return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
+    return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MAX_BODY_BYTES);
 }
 
 /* Checks the head. Afterwards the body comes, even if the request is refused: then it is discarded. But if the body of
@@ -237,7 +239,7 @@ static enum MHD_Result handle_head(struct request *request, const char *path, co
     check_head(request, path, method, version);
     peer_enter_phase(request->peer, PEER_SENDS);
     const bool is_refused = request->status >= 400; /* It is 0 unless it is known, and 204 as an answer to OPTIONS. */
-    if (!is_refused || (!request->closes && can_read_whole_body(request))) return MHD_YES;
+    if (!is_refused || (!request->closes && should_read_whole_body(request))) return MHD_YES;
     request->closes = true;
     return request_queue_answer(request);
 }
@@ -257,8 +259,8 @@ static void append_body_part(struct request *request, const char *bytes, size_t 
     if (request->body.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
 }
 
-/* Answers the request, which has come to its end, or has a job answer it. Returns true if a job will; otherwise the
- * answer, which may be an error, is ready to be queued. */
+/* Answers a request that has come as a whole, or has a job answer it. Returns true if a job will. Returns false if the
+ * answer is ready to be queued; it may be an error. */
 static bool begin_answer(struct request *request) {
     struct service *service = request->service;
     const struct route *route = request->route;
@@ -283,7 +285,7 @@ void *router_begin(void *service, const char *uri, struct MHD_Connection *connec
                                 .body = OUTPUT_BUFFER,
                                 .answer = OUTPUT_BUFFER};
     head_note_uri(request, uri);
-    atomic_store_explicit(&request->peer->begun, true, memory_order_relaxed);
+    atomic_store_explicit(&request->peer->request_began, true, memory_order_relaxed);
     return request;
 }
 

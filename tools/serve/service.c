@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 enum {
-    CONNECTION_BYTES = 16384, /* For what a connection receives and sends, besides its body and its answer. */
-    END_SECONDS = 30,         /* For requests that are under way when the service ends. */
-    REFUSAL_SECONDS = 1,      /* For their clients to take the refusal, after that. */
-    TICK_MILLISECONDS = 250,  /* Between two looks at what is overdue. */
-    ACCEPTED_AT_ONCE = 64,    /* Connections of a socket, so that other sockets and signals get their turn. */
-    OTHER_DESCRIPTORS = 256,  /* Free for other things than connections, if the limit allows it. */
-    SPARE_DESCRIPTORS = 16    /* Free at least, besides those that are in use once all threads run. */
+    CONNECTION_BYTES = 16384,  /* For what a connection receives and sends, besides its body and its answer. */
+    END_SECONDS = 30,          /* For requests that are under way when the service ends. */
+    REFUSAL_SECONDS = 1,       /* For their clients to take the refusal, after that. */
+    TICK_MILLISECONDS = 250,   /* Between two looks at what is overdue. */
+    MAX_ACCEPTED_AT_ONCE = 64, /* Connections of a socket, so that other sockets and signals get their turn. */
+    OTHER_DESCRIPTORS = 256,   /* Free for other things than connections, if the limit allows it. */
+    SPARE_DESCRIPTORS = 16     /* Free at least, besides those that are in use once all threads run. */
 };
 
 /* The threads of libmicrohttpd, and the sockets at which the service listens. */
@@ -39,8 +39,9 @@ struct server {
 
 /* ---- Threads ---- */
 
-/* libmicrohttpd calls this when a connection begins, and when it ends. The context of its socket is its struct peer, or
- * NULL if memory ran out; then router_begin refuses its requests. */
+/* Adds a connection to the peers of the service, which is the context, or removes it. libmicrohttpd calls this when a
+ * connection begins, and when it ends. The context of its socket is its struct peer, or NULL if memory ran out; then
+ * router_begin refuses its requests. */
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
     struct service *service = context;
@@ -78,21 +79,21 @@ static struct MHD_Daemon *start_http_thread(struct service *service) {
 
 /* Starts the threads of libmicrohttpd. Complains, and returns false, if that fails; stop_server ends those that run. */
 static bool start_http_threads(struct server *server) {
-    unsigned wanted = server->service->options->threads;
-    server->daemons = calloc(wanted, sizeof(struct MHD_Daemon *));
-    while (server->daemons != NULL && server->started_threads < wanted) {
+    unsigned thread_count = server->service->options->threads;
+    server->daemons = calloc(thread_count, sizeof(struct MHD_Daemon *));
+    while (server->daemons != NULL && server->started_threads < thread_count) {
         struct MHD_Daemon *daemon = start_http_thread(server->service);
         if (daemon == NULL) break;
         server->daemons[server->started_threads++] = daemon;
     }
-    if (server->started_threads < wanted) complain("can't start %u threads", wanted);
-    return server->started_threads == wanted;
+    if (server->started_threads < thread_count) complain("can't start %u threads", thread_count);
+    return server->started_threads == thread_count;
 }
 
 /* ---- Connections ---- */
 
-/* Answers with status 503, whatever the request is, and closes the connection. Bytes that came are read, since closing
- * a socket with unread bytes would discard the answer. */
+/* Answers on the socket `connection` with status 503, whatever the request is, and closes it. Reads the bytes that
+ * came, since closing a socket with unread bytes would discard the answer. Waits for nothing. */
 static void refuse_connection(int connection) {
     static const char body[] = "{\"error\":\"there are too many connections; try again later\"}\n";
     char answer[512], request[4096];
@@ -105,9 +106,9 @@ static void refuse_connection(int connection) {
     close(connection);
 }
 
-/* Hands a connection to the next thread, or refuses it if max_count connections are open twice over. From max_count on,
- * connections that wait for a request are closed to make room; but their threads need a while for that, so there is a
- * second limit. */
+/* Hands a new connection, a socket, to the next thread, which closes it at its end. `address`, of `length` bytes, is
+ * the client's. Refuses it if there are 2 * max_count open connections. From max_count on, closes connections that wait
+ * for a request, to make room; their threads need a while for that, so the second limit is higher. */
 static void admit_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
     struct peers *peers = &server->service->peers;
     unsigned open_connections = peers_count(peers);
@@ -120,9 +121,9 @@ static void admit_connection(struct server *server, int connection, const struct
     if (open_connections >= peers->max_count) peers_close_overdue(peers);
 }
 
-/* Accepts the connections that wait at a socket, up to ACCEPTED_AT_ONCE. */
+/* Accepts the connections that wait at a socket, up to MAX_ACCEPTED_AT_ONCE. */
 static void accept_waiting(struct server *server, int listener) {
-    for (unsigned i = 0; i < ACCEPTED_AT_ONCE; i++) {
+    for (unsigned i = 0; i < MAX_ACCEPTED_AT_ONCE; i++) {
         struct sockaddr_storage address;
         socklen_t address_length = sizeof address;
         int connection = accept4(listener, (struct sockaddr *)&address, &address_length, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -137,7 +138,8 @@ static void accept_waiting(struct server *server, int listener) {
     }
 }
 
-/* Closes connections whose time is over, and refuses requests that waited for a thread too long. */
+/* Closes connections whose time is over, and refuses requests that have waited for a thread too long. Call this several
+ * times a second. */
 static void close_and_refuse_overdue(struct service *service) {
     peers_close_overdue(&service->peers);
     jobs_refuse_overdue(&service->jobs);
@@ -148,7 +150,7 @@ static void close_and_refuse_overdue(struct service *service) {
  * second ends what is overdue. The last descriptor that is polled becomes ready by a signal, so that none is missed
  * that comes just before poll. */
 static void accept_until_signal(struct server *server) {
-    struct pollfd polled[MOST_SOCKETS + 1];
+    struct pollfd polled[MAX_SOCKETS + 1];
     unsigned sockets = server->sockets.count;
     uint64_t last_tick = read_nanoseconds();
     for (unsigned i = 0; i < sockets; i++) polled[i] = (struct pollfd){.fd = server->sockets.list[i], .events = POLLIN};
@@ -197,7 +199,7 @@ static bool fit_connections_to_descriptors(struct server *server) {
     return true;
 }
 
-/* Warns if there may be fewer connections than the options ask for. */
+/* Warns if fit_connections_to_descriptors has lowered the number of connections that the options ask for. */
 static void warn_of_fewer_connections(const struct server *server) {
     unsigned max_count = server->service->peers.max_count, wanted = server->service->options->connections;
     if (max_count == wanted) return;
@@ -205,7 +207,8 @@ static void warn_of_fewer_connections(const struct server *server) {
              (uintmax_t)server->descriptor_limit, max_count, wanted);
 }
 
-/* Waits until all connections have ended, but at most `max_seconds`. Ends what is overdue in the meantime. */
+/* Waits until all connections have ended, but at most `max_seconds`. Meanwhile drains them (peers_drain), and ends what
+ * is overdue. */
 static void wait_for_end_of_connections(struct service *service, unsigned max_seconds) {
     uint64_t deadline = read_nanoseconds() + (uint64_t)max_seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && read_nanoseconds() < deadline) {

@@ -25,12 +25,13 @@ void metrics_count_answer(struct metrics *metrics, unsigned route_index, unsigne
     atomic_fetch_add_explicit(&counts->nanoseconds, nanoseconds, memory_order_relaxed);
 }
 
-/* Writes the comments HELP and TYPE, which Prometheus wants before the numbers of a metric. */
+/* Writes the comments HELP and TYPE, which Prometheus wants before the numbers of a metric. `type` is counter, gauge or
+ * histogram, and `help` a sentence about the metric. */
 static void write_metric_head(struct output *output, const char *name, const char *type, const char *help) {
     output_format(output, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* Writes a metric that is one number. */
+/* Writes a metric that is one number, with its comments, as write_metric_head describes them. */
 static void write_metric(struct output *output, const char *name, const char *type, const char *help, uint64_t number) {
     write_metric_head(output, name, type, help);
     output_format(output, "%s %" PRIu64 "\n", name, number);

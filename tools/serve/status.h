@@ -21,8 +21,9 @@ struct metrics {
     atomic_ullong added, removed;   /* Documents. */
 };
 
-/* Counts an answered request, by the index of its route and its HTTP status, and its time. An index from METRICS_ROUTES
- * on counts as METRICS_NO_ROUTE, and a status from METRICS_STATUSES on as 0. Any thread may call this. */
+/* Counts an answered request, by the index of its route and its HTTP status, and its time in nanoseconds. An index from
+ * METRICS_ROUTES on counts as METRICS_NO_ROUTE, and a status from METRICS_STATUSES on as 0. Any thread may call
+ * this. */
 void metrics_count_answer(struct metrics *metrics, unsigned route_index, unsigned status, uint64_t nanoseconds);
 
 /* A function that returns the name of a route by its index, which may be METRICS_NO_ROUTE. */

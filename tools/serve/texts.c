@@ -64,8 +64,8 @@ void texts_close(struct texts_service *texts) {
 
 /* ---- Fingerprinters ---- */
 
-/* Warns, once in the life of the service, if the recipe of the index names another version of ICU than the service's
- * own recipe does. */
+/* Warns, once in the life of the service, if two recipes differ in the version of ICU: `recipe`, that of the index, and
+ * `own_recipe`, that of this service's fingerprinter. */
 static void warn_once_of_other_icu(struct texts_service *texts, const char *recipe, const char *own_recipe) {
     pthread_mutex_lock(&texts->mutex);
     recipes_match(recipe, own_recipe, strlen(own_recipe), &texts->warned_of_icu);
@@ -78,8 +78,8 @@ static void drop_cached_reader(struct texts_service *texts) {
     pthread_setspecific(texts->key, NULL);
 }
 
-/* Opens a fingerprinter for the recipe of the index, which this thread keeps, and which must have none. Returns NULL,
- * and sets *error without a complaint, if that fails. */
+/* Opens a fingerprinter for the recipe and the bits in `properties`, which this thread keeps from now on. The thread
+ * must have none before. Returns NULL, and sets *error without a complaint, if that fails. */
 static struct cached_reader *open_cached_reader(struct texts_service *texts, const struct idx_properties *properties,
                                                 struct idx_error *error) {
     struct cached_reader *cache = calloc(1, sizeof *cache);
@@ -95,8 +95,8 @@ static struct cached_reader *open_cached_reader(struct texts_service *texts, con
     return NULL;
 }
 
-/* Returns this thread's fingerprinter, after opening it anew if it was for another recipe than that of the index, or
- * NULL where the request failed. The thread keeps it. */
+/* Returns this thread's fingerprinter, which the thread keeps. Opens it anew if it was for another recipe or other bits
+ * than those of the index. Returns NULL where the request failed. */
 static struct text_reader *prepare_reader(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
     struct texts_service *texts = &answers->request->service->texts;
@@ -119,14 +119,14 @@ static struct text_reader *prepare_reader(struct answers *answers) {
 
 /* ---- Documents ---- */
 
-/* The place, from 0, among the types of this route's bodies in router.c. */
+/* The index of text/html among the body types of the route of /text, in router.c. */
 enum { HTML_TYPE = 1 };
 
 /* Messages call the document by this name. */
 static char document_name[] = "the text";
 
-/* Sets `charset` to the character set that a Content-Type states, cut if its name is too long. Leaves `charset` alone
- * if none is stated, or if `content_type` is NULL. */
+/* Copies to `charset` the name of the character set that a Content-Type states, cut if it is too long. Leaves `charset`
+ * alone if none is stated, or if `content_type` is NULL. */
 static void find_charset(const char *content_type, char charset[CHARSET_NAME_SIZE]) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:+";
     const char *name = content_type == NULL ? NULL : strcasestr(content_type, "charset=");
@@ -139,7 +139,7 @@ static void find_charset(const char *content_type, char charset[CHARSET_NAME_SIZ
     charset[length] = '\0';
 }
 
-/* Fails the request, whose text is bad, with the status for what is wrong with it. */
+/* Fails the request with the status and the sentence for a bad text: 503 if memory ran out, and otherwise 422. */
 static void fail_by_bad_text(struct request *request, const struct bad *bad) {
     if (bad->kind == BAD_MEMORY)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the text");
@@ -153,8 +153,8 @@ static void fail_by_bad_text(struct request *request, const struct bad *bad) {
  * *bad and returns false if that fails. It may replace the bytes of `raw`. */
 typedef bool (*text_maker)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad);
 
-/* Makes *result of the text in the request's body by the function `make`. Returns false where the request failed: its
- * character set is unknown, or the function failed. */
+/* Calls `make` with the text in the request's body, which makes *result of it. Returns false where the request failed:
+ * its character set is unknown, or the function failed. */
 static bool make_from_body(struct request *request, struct text_reader *reader, text_maker make, void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->body_type == HTML_TYPE ? FORMAT_HTML : FORMAT_PLAIN,
@@ -204,8 +204,8 @@ static void answer_resembling(struct answers *answers, struct text_reader *reade
     free(list.hashes.bytes);
 }
 
-/* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint, unless the
- * request fails. */
+/* Fingerprints the request's text, and writes a row: how many features it has and the matches of each fingerprint,
+ * unless the request fails. */
 static void answer_matches(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
@@ -270,10 +270,10 @@ void texts_write_document(struct request *request, struct output *file, const ch
     struct fields fields;
     struct raw_document raw = {.format = find_file_format(name, file),
                                .bytes = *file,
-                               .most = MOST_ANSWER_BYTES,
+                               .most = MAX_ANSWER_BYTES,
                                .place = document_name,
                                .encoding = "any"}; /* A file may be compressed, as inputs of idx fingerprint may be. */
-    rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
+    rules.max_text = MAX_ANSWER_BYTES;             /* This bounds the decompressed text. */
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
     bool ok = extract_fields(&extractor, &raw, &fields, &bad);

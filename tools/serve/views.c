@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Makes a view, which takes over the index. Returns NULL, without a complaint, and closes the index, if memory ran out.
- */
+/* Returns a new view of an index, which the view closes at its end. Returns NULL, without a complaint, and closes the
+ * index, if memory ran out. */
 static struct view *make_view(struct idx_index *index) {
     struct view *view = calloc(1, sizeof *view);
     if (view == NULL) {
@@ -82,9 +82,9 @@ static void replace_current_view(struct views *views, struct view *newer_view) {
     atomic_fetch_add(&views->refreshes, 1);
 }
 
-/* Opens a newer view if the index has changed, and makes it the current one. The caller holds `refreshing`, so that no
- * other thread replaces the current view meanwhile. Returns IDX_OK also if nothing changed, and sets *error
- * otherwise. */
+/* Opens a newer view if the index has changed, and makes it the current one. The caller holds the mutex `refreshing`,
+ * so that no other thread replaces the current view meanwhile. Returns IDX_OK, even if nothing has changed; or the
+ * status of idx_refresh or IDX_OUT_OF_MEMORY, with *error set. */
 static enum idx_status open_view_if_newer(struct views *views, struct idx_error *error) {
     struct idx_index *newer_index;
     enum idx_status status = idx_refresh(views->current->index, &newer_index, error);
@@ -136,8 +136,8 @@ void views_close(struct views *views) {
 
 /* ---- The thread that refreshes ---- */
 
-/* Waits until a refresh is asked for, or it is time for one: refresh_seconds later, or one second later if there are
- * retired views, since refreshing also closes those. Returns false if the thread is to end. */
+/* Waits until views_ask_refresh asks for a refresh, or until the time for one: after refresh_seconds, or after one
+ * second if there are retired views, since refreshing also closes those. Returns false if the thread is to end. */
 static bool wait_for_refresh(struct views *views) {
     struct timespec deadline;
     int result = 0;

@@ -40,7 +40,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
  * of several errors in a row. Any thread may call this. */
 bool views_refresh(struct views *views);
 
-/* Returns the current view, which stays open until the caller releases it. */
+/* Returns the current view, which stays open until the caller passes it to views_release. */
 struct view *views_acquire(struct views *views);
 
 /* Ends the use of a view that views_acquire returned. If it was replaced since, a later refresh closes it. */

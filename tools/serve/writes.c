@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-/* Opens the writer. Returns the library's status, and sets *error without a complaint if that fails. */
+/* Opens the writer of the index at the options' path. Returns the library's status, and sets *error without a complaint
+ * if that fails. */
 static enum idx_status open_writer(struct writes *writes, struct idx_error *error) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     options.threads = writes->options->threads;
@@ -27,8 +28,8 @@ void writes_close(struct writes *writes) {
     writes->writer = NULL;
 }
 
-/* Fails the request, and complains of errors that are not the client's. Closes the writer after an I/O error, since a
- * writer whose sync failed can only be closed. */
+/* Fails the request by an error of the writer. Complains as well if the error is not the client's. Closes the writer
+ * after an I/O error, since a writer whose sync failed can only be closed. */
 static void fail_by_writer_error(struct request *request, const struct idx_error *error) {
     struct writes *writes = &request->service->writes;
     if (error->status >= IDX_NOT_FOUND) complain("%s", error->sentence);
@@ -49,8 +50,8 @@ static struct idx_writer *ensure_writer(struct request *request) {
 
 /* ---- Adding ---- */
 
-/* The most bytes of a line without matches. */
-enum { MOST_LINE_BYTES = 48 };
+/* The most bytes of a line without matches: {"added":false,"count":…}. */
+enum { MAX_SHORT_LINE_BYTES = 48 };
 
 /* Writes the line of a document without its matches: whether it was added, and if not, how many matches it has. */
 static void write_short_line(struct rows *rows, bool added, size_t match_count) {
@@ -60,11 +61,12 @@ static void write_short_line(struct rows *rows, bool added, size_t match_count) 
     row_end(rows);
 }
 
-/* Reserves memory for `bytes` more bytes of the answer. Returns false if the answer is beyond a limit, if all requests
- * hold too many bytes, or if memory ran out. A committed request does not fail by that. */
+/* Reserves memory for `bytes` more bytes of the answer. Returns false if the answer is beyond a limit of
+ * request_check_limits, if all requests hold more than MAX_HELD_BYTES, or if memory ran out. A committed request does
+ * not fail by that. */
 static bool reserve_if_allowed(struct request *request, size_t bytes) {
     size_t held = atomic_load(&request->service->held_bytes) + request->answer.length;
-    return request_check_limits(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, bytes) != NULL;
+    return request_check_limits(request) && held <= MAX_HELD_BYTES && output_reserve(&request->answer, bytes) != NULL;
 }
 
 /* Writes the line of a document that was not added, with its `count` matches, and reserves `bytes_behind` bytes for the
@@ -79,15 +81,15 @@ static bool write_line_of_matches(struct answers *answers, const struct idx_matc
     return reserve_if_allowed(answers->request, bytes_behind);
 }
 
-/* Writes a line for each document. The request is committed, so the answer must not fail. Therefore the caller has
- * reserved memory for all lines without matches; and where the matches of a line can't be written, this line and those
- * behind it are written without matches. */
+/* Writes a line for each document: whether it was added, and if not, its matches. The request is committed, so the
+ * answer must not fail. Therefore the caller has reserved memory for all lines without matches; and where the matches
+ * of a line can't be written, this line and those behind it are written without matches. */
 static void write_document_lines(struct answers *answers, const struct idx_match_lists *lists, size_t document_count) {
     struct output *output = &answers->request->answer;
     bool with_matches = true;
     for (size_t i = 0; i < document_count; i++) {
         size_t count = (size_t)lists->counts[i], line_begin = output->length;
-        size_t short_lines_bytes = (document_count - i) * MOST_LINE_BYTES; /* For this line and those behind it. */
+        size_t short_lines_bytes = (document_count - i) * MAX_SHORT_LINE_BYTES; /* For this line and those behind it. */
         if (count > 0 && with_matches) {
             const struct idx_match *matches = lists->matches + lists->offsets[i];
             with_matches = write_line_of_matches(answers, matches, count, short_lines_bytes);
@@ -103,7 +105,7 @@ static void write_document_lines(struct answers *answers, const struct idx_match
  * ran out. */
 static bool reserve_short_lines(struct request *request, size_t document_count) {
     /* One more, since reserving 0 bytes would return NULL. */
-    return output_reserve(&request->answer, (document_count + 1) * MOST_LINE_BYTES) != NULL ||
+    return output_reserve(&request->answer, (document_count + 1) * MAX_SHORT_LINE_BYTES) != NULL ||
            request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
 }
 
@@ -129,9 +131,9 @@ static void add_documents_and_answer(struct answers *answers, struct idx_writer 
     views_refresh(&service->views);
 }
 
-/* Writes a line for each text, with the stored texts that resemble it. As in write_document_lines, the caller has
- * reserved memory for all lines without such texts; and where they can't be written, this line and those behind it are
- * written without them. */
+/* Writes a line for each text: whether it was added, and if not, the stored texts that resemble it. As in
+ * write_document_lines, the caller has reserved memory for all lines without such texts; and where they can't be
+ * written, this line and those behind it are written without them. */
 static void write_text_lines(struct answers *answers, const struct idx_resembling_lists *lists,
                              const struct items *items) {
     struct request *request = answers->request;
@@ -146,7 +148,7 @@ static void write_text_lines(struct answers *answers, const struct idx_resemblin
             row_write_number(&answers->rows, "count", text_count);
             answers_write_resembling(answers, lists, i);
             row_end(&answers->rows);
-            with_texts = reserve_if_allowed(request, (items->count - i) * MOST_LINE_BYTES);
+            with_texts = reserve_if_allowed(request, (items->count - i) * MAX_SHORT_LINE_BYTES);
             if (with_texts) continue;
             output->length = line_begin;
             output->error = 0;

@@ -57,7 +57,7 @@ static bool add_folder_files(struct links *links, const char *path) {
  * out. */
 static bool add_files_of_inputs(struct links *links) {
     bool ok = true;
-    links->inputs_added = true;
+    links->filled = true;
     for (size_t i = 0; i < links->path_count && ok; i++) {
         const char *path = links->paths[i];
         ok = folder_is_at(path) ? add_folder_files(links, path) : add_regular_file(links, path);
@@ -73,8 +73,7 @@ static bool follow_link(struct links *links, const char *path, enum link_kind *k
     *kind = LINK_TO_NOTHING;
     if (stat(path, &target) != 0) return errno == ENOENT || errno == ELOOP || errno == ENOTDIR;
     if (S_ISREG(target.st_mode)) {
-        if ((!links->inputs_added && !add_files_of_inputs(links)) || !add_known_file(links, &target, &is_new))
-            return false;
+        if ((!links->filled && !add_files_of_inputs(links)) || !add_known_file(links, &target, &is_new)) return false;
         *kind = is_new ? LINK_READ : LINK_TO_KNOWN;
     } else {
         *kind = S_ISDIR(target.st_mode) ? LINK_TO_FOLDER : LINK_IRREGULAR;

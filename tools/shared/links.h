@@ -29,8 +29,8 @@ struct links {
     uint64_t left_out[LINK_KINDS]; /* How many entries of each kind were classified, those that are read included. */
 
     /* These are private. */
-    bool inputs_added; /* The tree has the files of the inputs. */
-    void *file_tree;   /* The known files, by device and inode: a tree of tsearch(3). */
+    bool filled;     /* The tree has the files of the inputs. */
+    void *file_tree; /* The known files, by device and inode: a tree of tsearch(3). */
 };
 
 /* Sets *kind to the kind of the entry at `path`, and counts it in `left_out`. `status` is what lstat(2) says of the

@@ -137,10 +137,8 @@ static size_t remove_all_leftovers(const char *parent) {
     size_t count = 0;
     DIR *entries = opendir(parent);
     if (entries == NULL) return 0;
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        const char *name = entry->d_name;
-        if (has_scratch_name(name)) count += remove_leftover(dirfd(entries), name);
-    }
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+        if (has_scratch_name(entry->d_name)) count += remove_leftover(dirfd(entries), entry->d_name);
     closedir(entries);
     return count;
 }
