@@ -161,9 +161,8 @@ void sockets_notify_systemd(const char *line) {
 bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     *sockets = (struct sockets){.count = 0};
     if (addresses->count > MAX_SOCKETS) return complain_of_usage("--listen can be given %d times", MAX_SOCKETS);
-    for (size_t i = 0; i < addresses->count; i++) {
+    for (size_t i = 0; i < addresses->count; i++)
         if (!open_named_address(sockets, addresses->values[i])) return false;
-    }
     if (sockets->count == 0 && !add_passed_sockets(sockets)) return false;
     return sockets->count > 0 || open_named_address(sockets, DEFAULT_ADDRESS);
 }

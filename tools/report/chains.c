@@ -5,15 +5,16 @@
 #include <string.h>
 
 /* The most fingerprints that a search for one chain visits; a power of two, as the hash table needs it. */
-enum { MOST_FOLLOWED = 1 << 17 };
+enum { MAX_NODES = 1 << 17 };
 
 /* The most fingerprints that are looked up together. */
-enum { MOST_AT_ONCE = 1 << 12 };
+enum { MAX_BATCH_QUERIES = 1 << 12 };
 
 /* ---- Choosing ---- */
 
-/* Inserts the cluster that ended into `chains`, the largest cluster first, if it has documents beyond k from its
- * representative and is among the FINDINGS_CHAINS largest clusters that do. */
+/* Inserts the cluster `current`, which has ended, into `chains`, where the largest cluster comes first. Does so only if
+ * the cluster has documents beyond k from its representative, and is among the FINDINGS_CHAINS largest such
+ * clusters. */
 static void insert_ended_cluster(struct findings *findings) {
     const struct chain_ends *ends = &findings->current;
     size_t place = findings->chain_count;
@@ -55,38 +56,38 @@ struct search {
     struct idx_batch_options options;
     struct node *nodes;                /* In the order in which they were reached. */
     size_t node_count, expanded_count; /* For so many of them, from the first on, all matches were added as nodes. */
-    uint32_t *slots; /* A hash table of 2 * MOST_FOLLOWED slots: each has a node's place plus 1, or 0 if it is empty. */
+    uint32_t *slots; /* A hash table of 2 * MAX_NODES slots: each has a node's place plus 1, or 0 if it is empty. */
     struct idx_error *error;
 };
 
 /* Adds a fingerprint as a node that was reached from the node at the place `parent`. Does nothing if the fingerprint is
- * a node already, or if there are MOST_FOLLOWED nodes. */
+ * a node already, or if there are MAX_NODES nodes. */
 static void add_node(struct search *search, uint64_t fingerprint, size_t parent) {
-    size_t slot_mask = 2 * MOST_FOLLOWED - 1, slot = (size_t)sample_hash(fingerprint) & slot_mask;
+    size_t slot_mask = 2 * MAX_NODES - 1, slot = (size_t)sample_hash(fingerprint) & slot_mask;
     while (search->slots[slot] != 0) {
         if (search->nodes[search->slots[slot] - 1].fingerprint == fingerprint) return;
         slot = (slot + 1) & slot_mask;
     }
-    if (search->node_count == MOST_FOLLOWED) return;
+    if (search->node_count == MAX_NODES) return;
     search->nodes[search->node_count++] = (struct node){fingerprint, (uint32_t)parent};
     search->slots[slot] = (uint32_t)search->node_count;
 }
 
 /* Adds the matches of a node as further nodes. `query` is the node's place among those that are looked up together,
- * which begin at the node `expanded_count`. This is an idx_batch_visitor. */
+ * which begin at the node `expanded_count`. Returns false once a signal is noted. This is an idx_batch_visitor. */
 static bool add_near_fingerprints(void *context, size_t query, const struct idx_match *matches, size_t match_count) {
     struct search *search = context;
     for (size_t i = 0; i < match_count; i++) add_node(search, matches[i].fingerprint, search->expanded_count + query);
     return !interrupt_is_noted();
 }
 
-/* Adds as nodes all fingerprints within k of the next nodes, up to MOST_AT_ONCE of these. They are looked up together,
- * since a batch beyond the index's own k reads the whole index, but not all at once, since their matches take memory.
- * Returns false after an error, which is in search->error, or a signal. */
+/* Adds as nodes all fingerprints within k of the next nodes, up to MAX_BATCH_QUERIES of these. They are looked up
+ * together, since a batch beyond the index's own k reads the whole index, but not all at once, since their matches take
+ * memory. Returns false after an error, which is in search->error, or a signal. */
 static bool look_up_next_nodes(struct search *search) {
-    uint64_t queries[MOST_AT_ONCE];
+    uint64_t queries[MAX_BATCH_QUERIES];
     size_t query_count = 0;
-    for (size_t node = search->expanded_count; node < search->node_count && query_count < MOST_AT_ONCE; node++)
+    for (size_t node = search->expanded_count; node < search->node_count && query_count < MAX_BATCH_QUERIES; node++)
         queries[query_count++] = search->nodes[node].fingerprint;
     bool ok = idx_batch(search->index, queries, query_count, &search->options, add_near_fingerprints, search,
                         search->error) == IDX_OK;
@@ -94,25 +95,27 @@ static bool look_up_next_nodes(struct search *search) {
     return ok && !interrupt_is_noted();
 }
 
-/* Searches breadth first, from each fingerprint to those within k of it, so that the chain from `from` to `sought` is a
- * shortest one. Sets *found to the place of the node of `sought`, or to 0, which is the place of `from`, if
- * MOST_FOLLOWED nodes do not reach it. `from` and `sought` must differ. Returns false after an error or a signal. */
-static bool search_for_chain_end(struct search *search, uint64_t from, uint64_t sought, size_t *found) {
-    *found = 0;
+/* Searches breadth first, from each fingerprint to those within k of it, so that the chain from the fingerprint `from`
+ * to the fingerprint `target` is a shortest one. Sets *target_node to the place of the node of `target`, or to 0, which
+ * is the place of `from`, if MAX_NODES nodes do not reach it. `from` and `target` must differ. Returns false after an
+ * error, with search->error set, or after a signal. */
+static bool search_for_chain_end(struct search *search, uint64_t from, uint64_t target, size_t *target_node) {
+    *target_node = 0;
     search->node_count = search->expanded_count = 0;
-    memset(search->slots, 0, 2 * MOST_FOLLOWED * sizeof *search->slots);
+    memset(search->slots, 0, 2 * MAX_NODES * sizeof *search->slots);
     add_node(search, from, 0);
-    while (search->expanded_count < search->node_count && *found == 0) {
+    while (search->expanded_count < search->node_count && *target_node == 0) {
         size_t new_node = search->node_count;
         if (!look_up_next_nodes(search)) return false;
         for (; new_node < search->node_count; new_node++)
-            if (search->nodes[new_node].fingerprint == sought) *found = new_node;
+            if (search->nodes[new_node].fingerprint == target) *target_node = new_node;
     }
     return true;
 }
 
-/* Sets the length and the steps of the chain that leads to the node `last_node`. A chain of more than FINDINGS_STEPS
- * steps keeps only the first half of so many, and the last half. */
+/* Sets the length and the steps of a chain: the way from the first node, which is the representative, to the node at
+ * the place `last_node`. Of a chain of more than FINDINGS_STEPS steps, only the first and the last FINDINGS_STEPS / 2
+ * are stored. */
 static void store_steps(const struct search *search, struct chain *chain, size_t last_node) {
     uint64_t representative = chain->ends.size.representative;
     size_t length = 1;
@@ -133,13 +136,13 @@ static void store_steps(const struct search *search, struct chain *chain, size_t
 
 bool chains_follow(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                    struct idx_error *error) {
-    struct progress unseen = {.shown = false};
+    struct progress hidden_progress = {.shown = false};
     struct search search = {
-        .index = index, .options = sample_get_batch_options(options, findings->k, &unseen), .error = error};
+        .index = index, .options = sample_get_batch_options(options, findings->k, &hidden_progress), .error = error};
     size_t end_node;
     if (findings->chain_count == 0) return true;
-    search.nodes = malloc(MOST_FOLLOWED * sizeof *search.nodes);
-    search.slots = malloc(2 * MOST_FOLLOWED * sizeof *search.slots);
+    search.nodes = malloc(MAX_NODES * sizeof *search.nodes);
+    search.slots = malloc(2 * MAX_NODES * sizeof *search.slots);
     bool ok = (search.nodes != NULL && search.slots != NULL) || complain("out of memory");
     for (size_t i = 0; i < findings->chain_count && ok; i++) {
         struct chain *chain = &findings->chains[i];

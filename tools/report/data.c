@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The most bytes of all texts in the page together. */
-enum { MOST_TEXT_BYTES = 1 << 21 };
+enum { MAX_TOTAL_TEXT_BYTES = 1 << 21 };
 
 /* Converts a share from units of 1/IDX_THRESHOLD_ONE to a number up to 1. */
 static double convert_share(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
@@ -17,7 +17,7 @@ static json_t *pack_share(int64_t share) { return share > 0 ? json_real(convert_
 /* Returns an integer, which must be below 2^63, since those of JSON are signed here. */
 static json_t *pack_number(uint64_t number) { return json_integer((json_int_t)number); }
 
-/* Returns an integer, or null if it is not known. */
+/* Returns an integer, which must be below 2^63, or null unless `is_known`. */
 static json_t *pack_if_known(bool is_known, uint64_t number) { return is_known ? pack_number(number) : json_null(); }
 
 /* ---- The summary ---- */
@@ -40,8 +40,9 @@ static json_t *pack_options(const struct findings *findings, const struct page_o
         origin->against == NULL ? json_null() : json_from_bytes(origin->against, strlen(origin->against)));
 }
 
-/* Appends to the array how many documents had a fate, and how many bytes they have in the inputs, or null without
- * inputs. Returns the array, or NULL if memory ran out; it is released then. */
+/* Appends to the array `fates` an object: the name of a fate, how many documents had it, and how many bytes these have
+ * in the inputs, or null without inputs. Returns the array, or NULL if it is NULL or memory ran out; it is released
+ * then. */
 static json_t *append_fate(json_t *fates, const struct findings *findings, const char *fate, struct tally tally) {
     return json_append_value(fates, json_pack("{s:s,s:o,s:o}", "fate", fate, "documents", pack_number(tally.documents),
                                               "bytes", pack_if_known(findings->has_inputs, tally.bytes)));
@@ -61,10 +62,10 @@ static json_t *pack_fates(const struct findings *findings, const struct page_ori
 
 /* ---- Levels ---- */
 
-/* Returns the level of a distance. Beyond k, its pairs are an estimate from the sample, unless the sample has all
- * fingerprints. There, a pair was counted once for each of its two fingerprints that is in the sample, so that the
- * estimate is counted * fingerprints / (2 * sampled). `within_count` is how many sampled fingerprints have another one
- * within this distance. */
+/* Returns an object for the level of a distance. Beyond k, its pairs are an estimate from the sample, unless the sample
+ * has all fingerprints. There, a pair was counted once for each of its two fingerprints that is in the sample, so that
+ * the estimate is counted * fingerprints / (2 * sampled). `within_count` is how many sampled fingerprints have another
+ * one within this distance. */
 static json_t *pack_distance_level(const struct findings *findings, unsigned distance, uint64_t within_count) {
     const struct idx_cluster_summary *clusters = &findings->levels[distance].clusters;
     const bool is_known = distance <= findings->k;
@@ -79,8 +80,8 @@ static json_t *pack_distance_level(const struct findings *findings, unsigned dis
                      pack_if_known(is_known, clusters->far), "within", pack_number(within_count));
 }
 
-/* Returns level i, from 0, of a comparison by resemblance. How many documents the asked threshold drops is always
- * exact. */
+/* Returns an object for level i, from 0, of a comparison by resemblance. What is not known is null. How many documents
+ * the asked threshold drops is always exact. */
 static json_t *pack_threshold_level(const struct findings *findings, size_t i) {
     const struct level *level = &findings->levels[i];
     const bool is_decided = i < findings->decided_count || i == findings->asked_level;
@@ -90,7 +91,7 @@ static json_t *pack_threshold_level(const struct findings *findings, size_t i) {
                      "largest", pack_if_known(is_decided, level->largest));
 }
 
-/* Returns how many levels there are: distances from 0 to the farthest one, or thresholds. */
+/* Returns how many levels the findings have: one for each distance from 0 to `farthest`, or one for each threshold. */
 static size_t count_levels(const struct findings *findings) {
     return findings_are_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
 }
@@ -130,30 +131,32 @@ static json_t *pack_dropped_counts(const struct findings *findings) {
     const bool by_distance = findings_are_by_distance(findings);
     const size_t first_level = by_distance ? 0 : findings_find_first_level(findings);
     size_t end_level = IDX_MAX_BITS + 1;
-    json_t *joined = json_array();
+    json_t *counts = json_array();
     while (end_level > first_level && findings->distances[end_level - 1] == 0) end_level--;
     for (size_t i = first_level; i < end_level; i++) {
-        /* A level goes from its own threshold, 0 behind the last level, to that of the level before. */
-        const struct level *to = &findings->levels[i > first_level ? i - 1 : i];
-        joined =
-            json_append_value(joined, json_pack("{s:f,s:f,s:o}", "from",
-                                                by_distance ? (double)i : convert_share(findings->levels[i].threshold),
-                                                "to", by_distance ? (double)i : convert_share(to->threshold), "number",
-                                                pack_number(findings->distances[i])));
+        double from = (double)i, to = from;
+        if (!by_distance) {
+            /* A level goes from its own threshold, 0 behind the last level, to that of the level before. */
+            from = convert_share(findings->levels[i].threshold);
+            to = convert_share(findings->levels[i > first_level ? i - 1 : i].threshold);
+        }
+        counts = json_append_value(
+            counts, json_pack("{s:f,s:f,s:o}", "from", from, "to", to, "number", pack_number(findings->distances[i])));
     }
-    return joined;
+    return counts;
 }
 
 /* ---- Documents ---- */
 
-/* Returns a fingerprint as a string of hex digits. */
+/* Returns a fingerprint as a string of hex digits, as many as its bits take. */
 static json_t *pack_fingerprint(const struct findings *findings, uint64_t fingerprint) {
     char hex[NOTATION_MAX_LENGTH];
     return json_stringn(hex, notation_print_fingerprint(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
 }
 
-/* Returns the ID of a document as a string, or as json_from_bytes does; null if the index keeps no IDs. */
-static json_t *pack_id(const struct findings *findings, const struct shown *shown) {
+/* Returns the ID of a document: an integer ID as a string of digits, a text ID as json_from_bytes returns it, and null
+ * if the index keeps no IDs. */
+static json_t *pack_id(const struct findings *findings, const struct shown_document *shown) {
     char number[NOTATION_MAX_LENGTH];
     if (findings->properties.id_type == IDX_ID_NONE) return json_null();
     if (findings->properties.id_type == IDX_ID_U64)
@@ -161,9 +164,9 @@ static json_t *pack_id(const struct findings *findings, const struct shown *show
     return json_from_bytes(shown->id, shown->id_length);
 }
 
-/* Returns a document of a pair. By distance, it has a fingerprint; by resemblance, up to `max_bytes` bytes of its text,
- * if that was read. */
-static json_t *pack_document(const struct findings *findings, const struct shown *shown, size_t max_bytes) {
+/* Returns an object for a document of a pair, with its ID. By distance, it also has its fingerprint; by resemblance, up
+ * to `max_bytes` bytes of its text, if that was read. */
+static json_t *pack_document(const struct findings *findings, const struct shown_document *shown, size_t max_bytes) {
     if (findings_are_by_distance(findings))
         return json_pack("{s:o,s:o}", "id", pack_id(findings, shown), "fingerprint",
                          pack_fingerprint(findings, shown->fingerprint));
@@ -173,8 +176,8 @@ static json_t *pack_document(const struct findings *findings, const struct shown
                      "compared", pack_number(compared), "text", json_from_bytes(shown->text, compared));
 }
 
-/* Returns the most bytes of each text that are in the page. This is READING_BODY, which no text exceeds, halved until
- * all texts together have at most MOST_TEXT_BYTES. */
+/* Returns how many bytes of each text may be in the page: READING_BODY, which no text exceeds, halved until all texts
+ * together have at most MAX_TOTAL_TEXT_BYTES. */
 static size_t choose_text_bytes(const struct findings *findings) {
     size_t max_bytes = 2 * READING_BODY;
     uint64_t total_bytes;
@@ -183,7 +186,7 @@ static size_t choose_text_bytes(const struct findings *findings) {
         total_bytes = 0;
         for (size_t i = 0; i < findings->shown_count; i++)
             total_bytes += findings->shown[i].text_length < max_bytes ? findings->shown[i].text_length : max_bytes;
-    } while (total_bytes > MOST_TEXT_BYTES);
+    } while (total_bytes > MAX_TOTAL_TEXT_BYTES);
     return max_bytes;
 }
 
@@ -194,8 +197,8 @@ static json_t *pack_pairs(const struct findings *findings) {
     json_t *pairs = json_array();
     for (size_t i = 0; i < count_levels(findings); i++) {
         for (size_t j = 0; j < findings->levels[i].shown_count; j++) {
-            const struct shown *documents = findings->levels[i].shown[j].documents;
-            const struct shown *first = &documents[0], *second = &documents[1]; /* Each has the figures of the pair. */
+            /* Each of the two documents has the figures of the pair. */
+            const struct shown_document *first = findings->levels[i].shown[j].documents, *second = first + 1;
             if (findings->has_inputs && (first->text == NULL || second->text == NULL)) continue;
             pairs = json_append_value(pairs, json_pack("{s:i,s:f,s:o,s:[o,o]}", "level", (int)i, "resemblance",
                                                        first->resemblance, "contained",

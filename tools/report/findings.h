@@ -16,7 +16,7 @@ enum {
 };
 
 /* A document that is shown. */
-struct shown {
+struct shown_document {
     uint64_t fingerprint;
     double resemblance; /* Of the pair, if documents are compared by it. */
     double contained;   /* Of the pair: the share of the smaller one that both have; 0: not asked for. */
@@ -32,9 +32,9 @@ struct shown {
 struct shown_pair {
     uint64_t key; /* A hash of the pair below the highest bit: those with the smallest keys are shown. */
     uint64_t a, b;
-    double resemblance;            /* If documents are compared by it. */
-    double contained;              /* The share of the smaller one that both have; 0: not asked for. */
-    const struct shown *documents; /* Both documents; NULL as long as they are unknown. */
+    double resemblance;                     /* If documents are compared by it. */
+    double contained;                       /* The share of the smaller one that both have; 0: not asked for. */
+    const struct shown_document *documents; /* Both documents; NULL as long as they are unknown. */
 };
 
 /* What was found at one distance, or from one threshold of resemblance up to the next higher one, or of texts that are
@@ -59,7 +59,7 @@ struct level {
 struct step {
     uint64_t fingerprint;
     unsigned distance; /* From the representative. */
-    struct shown document;
+    struct shown_document document;
 };
 
 /* A chain of near-duplicates leads from the representative of a cluster to the document that is farthest from it. */
@@ -112,14 +112,15 @@ struct findings {
      * are the kept ones that have too few shingles to be compared. */
     struct tally kept, dropped, known, kept_uncompared;
 
-    struct shown *shown; /* All documents of pairs that are shown. */
+    struct shown_document *shown; /* All documents of pairs that are shown. */
     size_t shown_count;
 };
 
 /* Returns whether fingerprints were compared, by their distance, and not texts by their resemblance. */
 static inline bool findings_are_by_distance(const struct findings *findings) { return findings->threshold_count == 0; }
 
-/* Returns the level of the highest threshold: 1 with `contained`, whose level comes first, and otherwise 0. */
+/* Returns the index in `levels` of the highest threshold: 1 with `contained`, whose level comes first, and otherwise 0.
+ * Only for documents that are compared by their resemblance. */
 static inline size_t findings_find_first_level(const struct findings *findings) { return findings->contained > 0; }
 
 #endif

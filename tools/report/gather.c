@@ -19,7 +19,8 @@ void gather_offer_pair(struct level *level, struct shown_pair pair) {
     level->shown[place] = pair;
 }
 
-/* Counts pairs at their distances, and offers them to be shown. This is an idx_pairs_visitor. */
+/* Counts pairs at their distances, and offers them to be shown. Returns false once a signal is noted. This is an
+ * idx_pairs_visitor, whose context is the findings. */
 static bool count_and_offer_pairs(void *context, const struct idx_pair *pairs, size_t pair_count) {
     struct findings *findings = context;
     for (size_t i = 0; i < pair_count; i++) {
@@ -30,18 +31,18 @@ static bool count_and_offer_pairs(void *context, const struct idx_pair *pairs, s
     return !interrupt_is_noted();
 }
 
-/* Counts and offers the pairs of different fingerprints at distances up to k. summarize_clusters does the same for
- * pairs of equal fingerprints. */
+/* Counts and offers the pairs of different fingerprints at distances up to k; summarize_clusters does that for equal
+ * fingerprints. Returns the status of the library, with *error set and without a complaint if it is not IDX_OK. */
 static enum idx_status find_pairs_within_k(struct findings *findings, const struct idx_index *index,
                                            const struct idx_cluster_options *options, struct idx_error *error) {
-    struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
+    struct idx_join_options join_options = IDX_JOIN_OPTIONS_INIT;
     if (findings->k == 0) return IDX_OK;
-    joining.distance = findings->k;
-    joining.threads = options->threads;
-    joining.memory_bytes = options->memory_bytes;
-    joining.progress = options->progress;
-    joining.context = options->context;
-    return idx_pairs(index, &joining, count_and_offer_pairs, findings, error);
+    join_options.distance = findings->k;
+    join_options.threads = options->threads;
+    join_options.memory_bytes = options->memory_bytes;
+    join_options.progress = options->progress;
+    join_options.context = options->context;
+    return idx_pairs(index, &join_options, count_and_offer_pairs, findings, error);
 }
 
 /* ---- Clusters of each distance ---- */
@@ -69,24 +70,27 @@ static bool ignore_member(void *context, const struct idx_cluster_member *member
 }
 
 /* Stores summaries of the clusters at each distance up to k. Also counts and offers the pairs of equal fingerprints:
- * each cluster at distance 0 has the documents of one fingerprint. */
+ * each cluster at distance 0 has the documents of one fingerprint. Returns the status of the library, with *error set
+ * if it is not IDX_OK. */
 static enum idx_status summarize_clusters(struct findings *findings, const struct idx_index *index,
                                           const struct idx_cluster_options *options, struct idx_error *error) {
-    struct idx_cluster_options nearer = *options;
+    struct idx_cluster_options level_options = *options;
     struct equal_pairs pairs = {.level = &findings->levels[0], .last_cluster = UINT64_MAX};
     struct idx_cluster_summary *equal_clusters = &findings->levels[0].clusters;
-    nearer.alone = false;
-    nearer.distance = 0;
-    enum idx_status status = idx_clusters(index, &nearer, offer_equal_pair, &pairs, equal_clusters, error);
+    level_options.alone = false;
+    level_options.distance = 0;
+    enum idx_status status = idx_clusters(index, &level_options, offer_equal_pair, &pairs, equal_clusters, error);
     findings->levels[0].pairs = equal_clusters->clustered - equal_clusters->clusters;
-    for (nearer.distance = 1; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++)
-        status = idx_clusters(index, &nearer, ignore_member, NULL, &findings->levels[nearer.distance].clusters, error);
+    for (unsigned distance = 1; distance <= findings->k && status == IDX_OK; distance++) {
+        level_options.distance = distance;
+        status = idx_clusters(index, &level_options, ignore_member, NULL, &findings->levels[distance].clusters, error);
+    }
     return status;
 }
 
 /* ---- Documents ---- */
 
-void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length) {
+void gather_set_id(struct shown_document *shown, uint64_t number, const char *id, size_t id_length) {
     shown->number = number;
     shown->id_length = printable_find_cut(id, id_length, FINDINGS_ID_BYTES);
     if (shown->id_length > 0) memcpy(shown->id, id, shown->id_length);
@@ -95,13 +99,14 @@ void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t 
     shown->id_length += strlen("…");
 }
 
-/* Sets the fingerprint of a document, and unless `documents` is NULL, its number and ID. Among the documents of this
- * fingerprint it is the one at `document_index`, from 0. */
-static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
-                                         size_t document_index, struct idx_error *error) {
+/* Describes the document at `document_index`, from 0, among those of a fingerprint: sets its fingerprint, and unless
+ * the cursor `documents` is NULL, its number and ID. Returns the status of the library, with *error set if it is not
+ * IDX_OK. */
+static enum idx_status describe_document(struct shown_document *shown, struct idx_documents *documents,
+                                         uint64_t fingerprint, size_t document_index, struct idx_error *error) {
     struct idx_document document = {0};
     bool found = true;
-    *shown = (struct shown){.fingerprint = fingerprint};
+    *shown = (struct shown_document){.fingerprint = fingerprint};
     if (documents == NULL) return IDX_OK;
     enum idx_status status = idx_documents_find(documents, fingerprint, NULL, error);
     for (size_t i = 0; i <= document_index && found && status == IDX_OK; i++)
@@ -110,7 +115,8 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     return status;
 }
 
-/* Sets the document of each step of the chains to the first one of its fingerprint. `documents` may be NULL. */
+/* Sets the document of each step of the chains to the first one of its fingerprint. `documents` is as in
+ * describe_document. Returns the status of the library, with *error set if it is not IDX_OK. */
 static enum idx_status describe_chains(struct findings *findings, struct idx_documents *documents,
                                        struct idx_error *error) {
     enum idx_status status = IDX_OK;
@@ -124,7 +130,7 @@ static enum idx_status describe_chains(struct findings *findings, struct idx_doc
 
 /* Adds both documents of each shown pair to findings->shown, first the one that was added to the index first; then sets
  * those of the chains. At distance 0, a pair has the first two documents of its fingerprint. `documents` is NULL if the
- * index has no IDs. */
+ * index has no IDs. Returns the status of the library, with *error set if it is not IDX_OK. */
 static enum idx_status describe_pairs_and_chains(struct findings *findings, struct idx_documents *documents,
                                                  struct idx_error *error) {
     enum idx_status status = IDX_OK;
@@ -132,13 +138,13 @@ static enum idx_status describe_pairs_and_chains(struct findings *findings, stru
         struct level *level = &findings->levels[d];
         for (size_t i = 0; i < level->shown_count && status == IDX_OK; i++) {
             struct shown_pair *pair = &level->shown[i];
-            struct shown *both = &findings->shown[findings->shown_count];
+            struct shown_document *both = &findings->shown[findings->shown_count];
             status = describe_document(&both[0], documents, pair->a, 0, error);
             if (status == IDX_OK) status = describe_document(&both[1], documents, pair->b, d == 0 ? 1 : 0, error);
             if (both[0].number > both[1].number) {
-                struct shown first = both[0];
+                struct shown_document later = both[0];
                 both[0] = both[1];
-                both[1] = first;
+                both[1] = later;
             }
             pair->documents = both;
             findings->shown_count += 2;

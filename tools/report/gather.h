@@ -5,25 +5,26 @@
 #include "tools/report/findings.h"
 #include "tools/resemblance/resemble.h"
 
-/* Fills the findings except for tallies and texts. The options say up to which distance, and how clusters are found.
- * The caller frees `shown`. Returns false after a complaint, or if a signal was noted. */
+/* Fills the findings except for tallies and texts. They must have been all zero before chains_add_member noted the
+ * members of the clusters. The options say up to which distance, and how clusters are found. The caller frees `shown`
+ * in any case. Returns false after a complaint, or if a signal was noted. */
 bool gather_findings(struct findings *findings, const struct idx_index *index,
                      const struct idx_cluster_options *options);
 
-/* Offers a pair to be shown at its level, which keeps the FINDINGS_PAIRS pairs with the smallest keys. A pair that the
+/* Offers a pair to be shown at a level, which keeps the FINDINGS_PAIRS pairs with the smallest keys. A pair that the
  * level has already is not added again. The caller sets the key to 0, or to the highest bit alone if other pairs are to
  * be preferred; this function sets the lower bits to a hash of the pair. */
 void gather_offer_pair(struct level *level, struct shown_pair pair);
 
 /* Sets the number and the ID of a document. An ID of more than FINDINGS_ID_BYTES bytes is cut, and ends with an
  * ellipsis. `id` may be NULL if `id_length` is 0. */
-void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length);
+void gather_set_id(struct shown_document *shown, uint64_t number, const char *id, size_t id_length);
 
 /* levels.c does the same by resemblance. */
 
-/* Fills the findings like gather_findings, for documents whose sets were compared. `memory` is how many bytes --memory
+/* Fills the findings like gather_findings, for documents whose sets were compared. `memory_bytes` is what --memory
  * allows; 0: it was not given. */
-bool levels_gather_findings(struct findings *findings, struct resemble *resemble, uint64_t memory);
+bool levels_gather_findings(struct findings *findings, struct resemble *resemble, uint64_t memory_bytes);
 
 /* sample.c looks beyond the distance of an index: it compares some of its fingerprints with all. */
 
@@ -36,10 +37,10 @@ uint64_t sample_hash(uint64_t value);
 bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                   struct idx_error *error);
 
-/* Returns options of a batch up to a distance, with the threads, memory and folder of `options`. `unseen` is a progress
- * that is not shown, by which a signal ends the batch; it must outlive the batch. */
+/* Returns options of a batch up to a distance, with the threads, memory and folder of `options`. `hidden_progress` is a
+ * progress that is not shown: its visitor ends the batch after a signal. It must outlive the batch. */
 struct idx_batch_options sample_get_batch_options(const struct idx_cluster_options *options, unsigned distance,
-                                                  struct progress *unseen);
+                                                  struct progress *hidden_progress);
 
 /* chains.c finds the largest clusters that have documents far from the representative, and the near-duplicates that
  * lead from the representative to the farthest document. */
@@ -48,8 +49,8 @@ struct idx_batch_options sample_get_batch_options(const struct idx_cluster_optio
  * with NULL as `member`. */
 void chains_add_member(struct findings *findings, const struct idx_cluster_member *member);
 
-/* Finds the chains of the clusters that were noted. If that fails, returns false, and sets *error; its status stays
- * IDX_OK after a complaint, or if a signal was noted. */
+/* Finds the chains of the clusters that chains_add_member has chosen, and stores their lengths and steps. If that
+ * fails, returns false, and sets *error; its status stays IDX_OK after a complaint, or if a signal was noted. */
 bool chains_follow(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                    struct idx_error *error);
 

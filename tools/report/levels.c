@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sample has at most MOST_SAMPLED documents. It is halved until comparing all its pairs takes fewer than
- * SAMPLE_WORK comparisons of hashes. */
-enum { MOST_SAMPLED = 4096 };
-#define SAMPLE_WORK ((uint64_t)1 << 33)
+/* The sample has at most MAX_SAMPLED documents. It is halved until comparing all its pairs takes fewer than
+ * MAX_SAMPLE_WORK comparisons of hashes. */
+enum { MAX_SAMPLED = 4096 };
+#define MAX_SAMPLE_WORK ((uint64_t)1 << 33)
 
-/* Pairs are found exactly if they take at most memory / PAIRS_SHARE. What is dropped is found exactly if that takes at
- * most MOST_WORK comparisons of hashes, which last about a minute. */
-enum { BYTES_OF_PAIR = 16, PAIRS_SHARE = 8 };
-#define MOST_WORK ((uint64_t)1 << 35)
+/* Pairs, of PAIR_BYTES each, are found exactly if they take at most 1 / PAIRS_MEMORY_DIVISOR of the memory. What is
+ * dropped is found exactly if that takes at most MAX_WORK comparisons of hashes, which last about a minute. */
+enum { PAIR_BYTES = 16, PAIRS_MEMORY_DIVISOR = 8 };
+#define MAX_WORK ((uint64_t)1 << 35)
 
 /* The bytes of memory without --memory. It is fixed, so that the page is the same on all machines. */
-#define MEMORY_UNLESS_GIVEN ((uint64_t)1 << 30)
+#define DEFAULT_MEMORY_BYTES ((uint64_t)1 << 30)
 
 /* The sets that are compared: those of all documents, or of a sample. */
 struct comparison {
@@ -26,7 +26,7 @@ struct comparison {
     size_t count;                     /* How many sets there are. */
     uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all documents. */
     int64_t *preferences;             /* Those of the sample, which `options` points to; NULL: of all documents. */
-    struct idx_kept_set *kept;        /* Which document each one joins with one threshold. */
+    struct idx_kept_set *kept;        /* Which document each one joins at the threshold that was compared last. */
     uint32_t *joined_counts;          /* How many documents join each one, itself included; 0: it is dropped. */
     double work[FINDINGS_THRESHOLDS]; /* Pairs of sets that were compared for each level. */
 };
@@ -91,8 +91,8 @@ static bool count_and_offer_pair(void *context, const struct idx_set_pair *pair)
     return !interrupt_is_noted();
 }
 
-/* Counts and offers all pairs of this level and those before it. Returns false after a complaint, or if a signal was
- * noted. */
+/* Counts and offers all pairs of the level with this index and those before it. Returns false after a complaint, or if
+ * a signal was noted. */
 static bool find_pairs_to_level(struct comparison *comparison, size_t level) {
     struct idx_error error;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
@@ -104,8 +104,8 @@ static bool find_pairs_to_level(struct comparison *comparison, size_t level) {
            !interrupt_is_noted();
 }
 
-/* Sets how many clusters a level has, the size of the largest one, and how many documents are dropped. kept[i].kept is
- * the document that document i joins; a kept one joins itself. Overwrites joined_counts. */
+/* Sets how many clusters a level has, the size of the largest one in documents, and how many documents are dropped.
+ * kept[i].kept is the document that document i joins; a kept one joins itself. Overwrites joined_counts. */
 static void count_clusters(struct comparison *comparison, struct level *level, const struct idx_kept_set *kept) {
     level->largest = level->clusters.clusters = level->dropped = 0;
     memset(comparison->joined_counts, 0, comparison->count * sizeof *comparison->joined_counts);
@@ -119,8 +119,8 @@ static void count_clusters(struct comparison *comparison, struct level *level, c
     }
 }
 
-/* Finds which documents the threshold of a level keeps, and sets the level's clusters and its work. Returns false after
- * a complaint, or if a signal was noted. */
+/* Finds which documents the threshold of the level with this index keeps, and sets its clusters, how many documents it
+ * drops, and its `work`. Returns false after a complaint, or if a signal was noted. */
 static bool find_kept_at_level(struct comparison *comparison, size_t level) {
     struct idx_sets_summary summary;
     struct idx_error error;
@@ -140,7 +140,7 @@ static bool allocate_comparison(struct comparison *comparison) {
     return (comparison->kept != NULL && comparison->joined_counts != NULL) || complain("out of memory");
 }
 
-/* Frees what the comparison has allocated, but not the sets. */
+/* Frees what the comparison has allocated, but not its sets, which are `resemble`'s or closed by compare_sample. */
 static void free_comparison(struct comparison *comparison) {
     free(comparison->numbers);
     free(comparison->preferences);
@@ -169,8 +169,8 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     if (preferences != NULL) sample->options.preferences = sample->preferences;
 }
 
-/* Finds in the sample the pairs and what is dropped, at all levels. Returns false after a complaint, or if a signal was
- * noted. */
+/* Chooses the documents of the sample, `sample->count` of them, and finds their pairs and what is dropped at all
+ * levels. Returns false after a complaint, or if a signal was noted; the caller calls free_comparison even then. */
 static bool compare_sample(struct comparison *sample, const struct resemble *resemble) {
     struct idx_error error;
     sample->numbers = calloc(sample->count, sizeof *sample->numbers);
@@ -186,12 +186,12 @@ static bool compare_sample(struct comparison *sample, const struct resemble *res
     return ok;
 }
 
-/* Scales the pairs that the sample has at each level up to those of `document_count` documents. Sets exact_count and
- * decided_count: at so many levels, from the first on, finding all pairs fits into `memory` bytes, or finding what is
- * dropped does not take too long. Levels whose pairs will be found exactly are emptied of the sample's pairs. A set has
- * `set_size` members on average. */
+/* Estimates how many pairs of `document_count` documents each level has: those of the sample, scaled up. Sets
+ * exact_count to how many levels, from the first on, have so few pairs that finding them fits into `memory_bytes`; and
+ * decided_count to how many have so few that finding what is dropped does not take too long. Empties the levels whose
+ * pairs will be found exactly of the sample's pairs. `mean_set_size` is how many hashes a set has on average. */
 static void estimate_pairs_and_choose_exact_levels(const struct comparison *sample, uint64_t document_count,
-                                                   double set_size, uint64_t memory) {
+                                                   double mean_set_size, uint64_t memory_bytes) {
     struct findings *findings = sample->findings;
     const double scale =
         (double)document_count * (double)(document_count - 1) / ((double)sample->count * (double)(sample->count - 1));
@@ -202,8 +202,8 @@ static void estimate_pairs_and_choose_exact_levels(const struct comparison *samp
         struct level *level = &findings->levels[i];
         const double estimate = (double)level->pairs * scale;
         pairs += estimate;
-        is_decided = is_decided && sample->work[i] * scale * set_size <= (double)MOST_WORK;
-        is_exact = is_exact && is_decided && pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE);
+        is_decided = is_decided && sample->work[i] * scale * mean_set_size <= (double)MAX_WORK;
+        is_exact = is_exact && is_decided && pairs * PAIR_BYTES <= (double)(memory_bytes / PAIRS_MEMORY_DIVISOR);
         if (is_decided) findings->decided_count++;
         if (is_exact) findings->exact_count++;
         level->pairs = is_exact ? 0 : (uint64_t)(estimate + 0.5);
@@ -230,26 +230,29 @@ static void estimate_dropped(struct findings *findings, uint64_t document_count,
     }
 }
 
-/* Returns how many members a set has on average. */
-static double compute_average_set_size(const struct resemble *resemble) {
+/* Returns how many hashes the sets of `resemble` have on average, or 0 if there are no sets. */
+static double compute_mean_set_size(const struct resemble *resemble) {
     double sum = 0;
     for (uint64_t i = 0; i < resemble->count; i++) sum += resemble_get_set_size(resemble, i);
     return resemble->count == 0 ? 0 : sum / (double)resemble->count;
 }
 
 /* Compares a sample, and decides by it which levels are found exactly. If the sample would have all documents, none is
- * taken, and all levels are exact. `memory` is in bytes. Returns false after a complaint, or if a signal was noted. */
-static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory) {
-    struct comparison sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
-    const double set_size = compute_average_set_size(resemble);
-    /* A sample of n documents has about n^2 / 2 pairs, each of which takes about set_size comparisons of hashes. */
-    while ((double)sample.count * (double)sample.count / 2 * set_size > (double)SAMPLE_WORK && sample.count > 2)
+ * taken, and all levels are exact. Of `memory_bytes`, the pairs may take a part (PAIRS_MEMORY_DIVISOR). Returns false
+ * after a complaint, or if a signal was noted. */
+static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory_bytes) {
+    struct comparison sample = {.findings = findings, .options = resemble->keeping, .count = MAX_SAMPLED};
+    const double mean_set_size = compute_mean_set_size(resemble);
+    /* A sample of n documents has about n^2 / 2 pairs, each of which takes about mean_set_size comparisons of hashes.
+     */
+    while ((double)sample.count * (double)sample.count / 2 * mean_set_size > (double)MAX_SAMPLE_WORK &&
+           sample.count > 2)
         sample.count /= 2;
     findings->exact_count = findings->decided_count = findings->threshold_count;
     if (resemble->count <= sample.count) return true;
     findings->sampled = sample.count;
     bool ok = compare_sample(&sample, resemble);
-    if (ok) estimate_pairs_and_choose_exact_levels(&sample, resemble->count, set_size, memory);
+    if (ok) estimate_pairs_and_choose_exact_levels(&sample, resemble->count, mean_set_size, memory_bytes);
     free_comparison(&sample);
     return ok;
 }
@@ -281,7 +284,7 @@ static void describe_shown_pairs(struct findings *findings, struct resemble *res
         struct level *level = &findings->levels[i];
         for (size_t j = 0; j < level->shown_count; j++) {
             struct shown_pair *pair = &level->shown[j];
-            struct shown *documents = &findings->shown[findings->shown_count];
+            struct shown_document *documents = &findings->shown[findings->shown_count];
             const uint64_t numbers[2] = {pair->a, pair->b};
             for (size_t which = 0; which < 2; which++) {
                 const struct span id = resemble_find_id(resemble, numbers[which]);
@@ -295,14 +298,14 @@ static void describe_shown_pairs(struct findings *findings, struct resemble *res
     }
 }
 
-bool levels_gather_findings(struct findings *findings, struct resemble *resemble, uint64_t memory) {
+bool levels_gather_findings(struct findings *findings, struct resemble *resemble, uint64_t memory_bytes) {
     findings->properties.id_type = IDX_ID_TEXT;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
     if (findings->shown == NULL) return complain("out of memory");
     findings->contained = resemble->contained;
     findings->contained_size = resemble->contained_size;
     set_thresholds(findings, resemble->threshold);
-    if (!sample_levels(findings, resemble, memory != 0 ? memory : MEMORY_UNLESS_GIVEN) ||
+    if (!sample_levels(findings, resemble, memory_bytes != 0 ? memory_bytes : DEFAULT_MEMORY_BYTES) ||
         !compare_all(findings, resemble))
         return false;
     for (uint64_t i = 0; i < resemble->count; i++) {

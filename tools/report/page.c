@@ -74,9 +74,10 @@ static void write_html_value(struct output *output, json_t *value) {
 
 /* ---- All ---- */
 
-/* Writes a part of the data to the output that is the context, with each < escaped, so that no </script> in it ends the
- * script around it. This is a json_dump_callback_t. Returns 0, which means success: the output keeps its own error. */
-static int write_json(const char *bytes, size_t length, void *context) {
+/* Writes a part of the data, which is JSON, to the output that is the context. Escapes each <, so that no </script> in
+ * the data ends the script around it. This is a json_dump_callback_t. Returns 0, which means success: the output keeps
+ * its own error. */
+static int write_data(const char *bytes, size_t length, void *context) {
     for (size_t i = 0; i < length; i++) {
         if (bytes[i] == '<')
             output_text(context, "\\u003c");
@@ -105,7 +106,7 @@ bool page_write(struct output *output, const struct findings *findings, const st
                   origin->command, idx_version());
     write_html_value(output, data);
     output_text(output, "</noscript>\n<script type=\"application/json\" id=\"data\">");
-    bool ok = data != NULL && json_dump_callback(data, write_json, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
+    bool ok = data != NULL && json_dump_callback(data, write_data, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
     output_text(output, "</script>\n<script>");
     output_text(output, asset_shared);
     output_text(output, "</script>\n<script>");

@@ -23,7 +23,7 @@ struct page_origin {
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */
 extern const char page_begin[];
 
-/* Appends the whole page to an output that stays in memory. Complains and returns false if memory ran out. */
+/* Appends the whole page to an output without a file. Complains and returns false if memory ran out. */
 bool page_write(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
 /* Returns the data of the page, a JSON object made of the findings, which the caller releases. Returns NULL, without a

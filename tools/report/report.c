@@ -113,7 +113,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
  * reader uses the memory of the text again. Complains and returns false if memory ran out. */
 static bool store_text_copies(struct findings *findings, const struct made *text) {
     for (size_t i = 0; i < findings->shown_count; i++) {
-        struct shown *shown = &findings->shown[i];
+        struct shown_document *shown = &findings->shown[i];
         if (shown->number != text->raw->number || shown->text != NULL) continue;
         shown->text_bytes = text->body_bytes;
         shown->text_length = text->body.length;
@@ -130,10 +130,8 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     struct reading_rules own_rules = *rules;
     again.wanted = report->wanted = bits_allocate(intake->compared);
     if (report->wanted == NULL) return false;
-    for (size_t i = 0; i < findings->shown_count; i++) {
-        const uint64_t number = findings->shown[i].number;
-        if (number < intake->compared) bit_set(report->wanted, number);
-    }
+    for (size_t i = 0; i < findings->shown_count; i++)
+        if (findings->shown[i].number < intake->compared) bit_set(report->wanted, findings->shown[i].number);
     /* The same reading once more, but it notes nothing, and a bad record does not end it. */
     own_rules.strict = own_rules.takes_others = false;
     own_rules.makes = MAKES_BODY;
@@ -149,13 +147,13 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
 
 /* ---- Writing ---- */
 
-/* Complains of errno: the page can't be written. Returns false always. */
+/* Complains that the page can't be written to its path, because of errno. Returns false always. */
 static bool complain_of_writing(const struct report *report) {
     return complain("%s: can't be written: %s", report->path, strerror(errno));
 }
 
-/* Writes the page, which `page` has in memory, to a new file at `path`, and waits until it is on the disk. Complains
- * and returns false if that fails; the file stays. */
+/* Writes the page, whose bytes `page` has in memory, to a new file at `path`, and waits until it is on the disk.
+ * Complains, by the path of the report, and returns false if that fails; the file stays. */
 static bool write_page_file(const struct report *report, const struct output *page, const char *path) {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return complain_of_writing(report);

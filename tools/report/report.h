@@ -25,22 +25,26 @@ bool report_check(const struct report *report);
  * cluster must come together. */
 void report_add_member(struct report *report, const struct idx_cluster_member *member);
 
-/* Finds in the index what the page says, once the clusters are listed. Returns false after a complaint, or if a signal
- * was noted. */
+/* Finds in the index what the page says. Call this after report_add_member was called for all documents. Returns false
+ * after a complaint, or if a signal was noted. */
 bool report_gather_by_distance(struct report *report, const struct idx_index *index);
 
 /* Finds what the page says where documents are compared by resemblance: asks `resemble` about other thresholds than its
  * own. Returns false after a complaint, or if a signal was noted. */
 bool report_gather_by_resemblance(struct report *report, struct resemble *resemble);
 
-/* Adds how many documents and bytes of the inputs were kept and dropped. `dropped` has a bit for each document that was
- * compared. Call this after report_gather_by_resemblance. Complains and returns false if the journal can't be read. */
+/* Adds to the findings how many documents and bytes of the inputs were kept and dropped, by the journal of the intake.
+ * `dropped` has a bit for each document that was compared. Call this after report_gather_by_resemblance. Complains and
+ * returns false if the journal can't be read. */
 bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
 
-/* Reads again the texts that are shown. Returns false after a complaint, or if a signal was noted. */
+/* Reads the inputs again for the texts of the documents that are shown, and stores copies of them, by the rules of the
+ * first reading. Call this after report_gather_by_resemblance. Returns false after a complaint, or if a signal was
+ * noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct reading_rules *rules);
 
-/* Writes the page to the disk, beside its place. Returns false after a complaint, or if a signal was noted. */
+/* Writes the page to the disk, into a scratch folder beside report->path. Returns false after a complaint, or if a
+ * signal was noted. */
 bool report_write(struct report *report);
 
 /* Moves the page that report_write wrote to report->path. Complains and returns false if that fails. */

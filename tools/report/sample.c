@@ -5,9 +5,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* The sample is so large that it makes at most this many pairs with all fingerprints, but at least LEAST_SAMPLED. */
-#define SAMPLED_PAIRS ((uint64_t)1 << 32)
-enum { LEAST_SAMPLED = 1024 };
+/* The sample makes at most this many pairs with all fingerprints; but it has at least MIN_SAMPLED fingerprints, if
+ * there are so many. */
+#define MAX_SAMPLE_PAIRS ((uint64_t)1 << 32)
+enum { MIN_SAMPLED = 1024 };
 
 struct sampling {
     struct findings *findings;
@@ -38,7 +39,7 @@ static bool count_fingerprints(void *context, const uint64_t *fingerprints, size
     return !interrupt_is_noted();
 }
 
-/* Orders fingerprints by their hashes, for qsort. */
+/* Orders the two fingerprints that `first` and `second` point to by their hashes, ascending, for qsort. */
 static int compare_hashes(const void *first, const void *second) {
     uint64_t a = sample_hash(*(const uint64_t *)first), b = sample_hash(*(const uint64_t *)second);
     return (a > b) - (a < b);
@@ -53,8 +54,8 @@ static void keep_smallest_hashes(struct sampling *sampling) {
         sampling->max_hash = sample_hash(sampling->fingerprints[sampling->candidate_count - 1]);
 }
 
-/* Adds the fingerprints that may be in the sample to the candidates. Returns false once a signal is noted. This is an
- * idx_fingerprints_visitor. */
+/* Adds to the candidates those of the fingerprints that may be in the sample. Returns false once a signal is noted.
+ * This is an idx_fingerprints_visitor. */
 static bool add_candidates(void *context, const uint64_t *fingerprints, size_t fingerprint_count) {
     struct sampling *sampling = context;
     for (size_t i = 0; i < fingerprint_count; i++) {
@@ -95,24 +96,26 @@ static bool count_and_offer_matches(void *context, size_t query, const struct id
 }
 
 struct idx_batch_options sample_get_batch_options(const struct idx_cluster_options *options, unsigned distance,
-                                                  struct progress *unseen) {
-    struct idx_batch_options comparing = IDX_BATCH_OPTIONS_INIT;
-    comparing.distance = distance;
-    comparing.threads = options->threads;
-    comparing.memory_bytes = options->memory_bytes;
-    comparing.temporary_folder = scratch_choose_parent(options->temporary_folder);
-    comparing.progress = progress_visit;
-    comparing.context = unseen;
-    return comparing;
+                                                  struct progress *hidden_progress) {
+    struct idx_batch_options batch_options = IDX_BATCH_OPTIONS_INIT;
+    batch_options.distance = distance;
+    batch_options.threads = options->threads;
+    batch_options.memory_bytes = options->memory_bytes;
+    batch_options.temporary_folder = scratch_choose_parent(options->temporary_folder);
+    batch_options.progress = progress_visit;
+    batch_options.context = hidden_progress;
+    return batch_options;
 }
 
-/* Looks up the sample in the whole index, up to `farthest`. Returns false after an error or a signal. */
+/* Looks up the sample in the whole index at distances up to `farthest`. Returns false after an error of the library,
+ * with *error set, or after a signal. */
 static bool compare_sample(struct sampling *sampling, const struct idx_index *index,
                            const struct idx_cluster_options *options, struct idx_error *error) {
-    struct progress unseen = {.shown = false};
-    const struct idx_batch_options comparing = sample_get_batch_options(options, sampling->findings->farthest, &unseen);
-    bool ok = idx_batch(index, sampling->fingerprints, sampling->candidate_count, &comparing, count_and_offer_matches,
-                        sampling, error) == IDX_OK;
+    struct progress hidden_progress = {.shown = false};
+    const struct idx_batch_options batch_options =
+        sample_get_batch_options(options, sampling->findings->farthest, &hidden_progress);
+    bool ok = idx_batch(index, sampling->fingerprints, sampling->candidate_count, &batch_options,
+                        count_and_offer_matches, sampling, error) == IDX_OK;
     count_nearest_of_last_query(sampling);
     return ok && !interrupt_is_noted();
 }
@@ -135,8 +138,8 @@ bool sample_index(struct findings *findings, const struct idx_index *index, cons
     uint64_t fingerprint_count = findings->fingerprints;
     findings->farthest = choose_farthest(findings);
     if (fingerprint_count == 0) return true;
-    uint64_t size = SAMPLED_PAIRS / fingerprint_count;
-    if (size < LEAST_SAMPLED) size = LEAST_SAMPLED;
+    uint64_t size = MAX_SAMPLE_PAIRS / fingerprint_count;
+    if (size < MIN_SAMPLED) size = MIN_SAMPLED;
     if (size > fingerprint_count) size = fingerprint_count;
     struct sampling sampling = {
         .findings = findings, .sample_size = (size_t)size, .max_hash = UINT64_MAX, .nearest = UINT_MAX};

@@ -57,9 +57,8 @@ static bool is_header_name(const char *name, size_t length) {
 
 /* Returns whether a value has a control character other than a tab. */
 static bool has_control_character(const char *value, size_t length) {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         if (((unsigned char)value[i] < ' ' && value[i] != '\t') || value[i] == 0x7f) return true;
-    }
     return false;
 }
 

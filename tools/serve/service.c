@@ -157,9 +157,8 @@ static void accept_until_signal(struct server *server) {
     polled[sockets] = (struct pollfd){.fd = interrupt_descriptor(), .events = POLLIN};
     while (!interrupt_is_noted()) {
         if (poll(polled, sockets + 1, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
-        for (unsigned i = 0; i < sockets; i++) {
+        for (unsigned i = 0; i < sockets; i++)
             if (polled[i].revents != 0) accept_waiting(server, polled[i].fd);
-        }
         if (interrupt_consume_hangup()) views_ask_refresh(&server->service->views);
         if (read_nanoseconds() - last_tick >= (uint64_t)TICK_MILLISECONDS * 1000000) {
             last_tick = read_nanoseconds();

@@ -196,9 +196,8 @@ static void complain_of_bad_option(const struct grammar *grammar, const struct g
 
 /* Complains and returns false if an operand is empty, or if there are too few or too many of them. */
 static bool check_operands(const struct grammar *grammar, const struct strings *operands) {
-    for (size_t i = 0; i < operands->count; i++) {
+    for (size_t i = 0; i < operands->count; i++)
         if (*operands->values[i] == '\0') return complain_of_usage("argument %zu is empty", i + 1);
-    }
     if (operands->count < grammar->least_operands) return complain_of_usage("%s is missing", grammar->operand);
     if (operands->count <= grammar->most_operands) return true;
     return complain_of_usage("'%s' is one argument too many", operands->values[grammar->most_operands]);

@@ -25,9 +25,8 @@ bool escape_is_needed(const char *id, size_t length) {
         memcpy(&word, id, sizeof word);
         if (has_control_byte(word)) return true;
     }
-    for (; length > 0; id++, length--) {
+    for (; length > 0; id++, length--)
         if (is_control((unsigned char)*id)) return true;
-    }
     return false;
 }
 

@@ -39,9 +39,8 @@ static bool multiply_by_power(uint64_t *product, uint64_t base, uint64_t exponen
         *product = 0;
         return true;
     }
-    for (; exponent > 0; exponent--) {
+    for (; exponent > 0; exponent--)
         if (!multiply(product, base)) return false;
-    }
     return true;
 }
 
