@@ -69,7 +69,7 @@ void peers_close_overdue(struct peers *peers);
  * without waiting for either. */
 void peers_drain(struct peers *peers);
 
-/* Frees what peers_open made, once no connection is left. */
+/* Destroys the mutex that peers_open made. No connection may be left. */
 void peers_close(struct peers *peers);
 
 #endif

@@ -24,7 +24,8 @@ bool sockets_open(struct sockets *sockets, const struct strings *addresses);
  * if the port was 0. */
 void sockets_print_addresses(const struct sockets *sockets);
 
-/* Closes the sockets, and removes the UNIX sockets that sockets_open made, but not those of systemd. */
+/* Closes the sockets, those of systemd included, and removes the UNIX sockets that sockets_open made from the file
+ * system. May be called again. */
 void sockets_close(struct sockets *sockets);
 
 /* Sends systemd a line of sd_notify(3), such as READY=1, if the environment variable NOTIFY_SOCKET asks for that.

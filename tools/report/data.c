@@ -96,7 +96,7 @@ static size_t count_levels(const struct findings *findings) {
     return findings_are_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
 }
 
-/* Returns an array of all levels. */
+/* Returns an array of the objects of all levels, as pack_distance_level or pack_threshold_level makes them. */
 static json_t *pack_levels(const struct findings *findings) {
     json_t *levels = json_array();
     uint64_t within_count = 0; /* Sampled fingerprints whose nearest other one is at this level or before. */

@@ -153,7 +153,8 @@ static enum idx_status describe_pairs_and_chains(struct findings *findings, stru
     return status == IDX_OK ? describe_chains(findings, documents, error) : status;
 }
 
-/* Opens a cursor over the documents, if the index has their IDs, and calls describe_pairs_and_chains with it. */
+/* Opens a cursor over the documents, if the index has their IDs, and calls describe_pairs_and_chains with it. Returns
+ * the status of the library, with *error set if it is not IDX_OK. */
 static enum idx_status describe_shown_documents(struct findings *findings, const struct idx_index *index,
                                                 struct idx_error *error) {
     struct idx_documents *documents = NULL;

@@ -33,7 +33,8 @@ struct comparison {
 
 /* ---- Thresholds ---- */
 
-/* Appends a level with this threshold, in units of 1/IDX_THRESHOLD_ONE. */
+/* Appends a level with this threshold, in units of 1/IDX_THRESHOLD_ONE. There must be fewer than FINDINGS_THRESHOLDS
+ * levels. */
 static void add_threshold(struct findings *findings, int64_t threshold) {
     findings->levels[findings->threshold_count++].threshold = threshold;
 }
@@ -52,7 +53,8 @@ static void set_thresholds(struct findings *findings, int64_t asked) {
     }
 }
 
-/* Returns whether shared / total is at least `share`, which is in units of 1/IDX_THRESHOLD_ONE. */
+/* Returns whether shared / total is at least `share`, which is in units of 1/IDX_THRESHOLD_ONE. The products must be
+ * below 2^64. */
 static bool has_share(uint64_t shared, uint64_t total, int64_t share) {
     return shared * (uint64_t)IDX_THRESHOLD_ONE >= (uint64_t)share * total;
 }

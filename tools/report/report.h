@@ -47,10 +47,12 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
  * signal was noted. */
 bool report_write(struct report *report);
 
-/* Moves the page that report_write wrote to report->path. Complains and returns false if that fails. */
+/* Moves the page that report_write wrote to report->path, and syncs the folder there. Complains and returns false if
+ * that fails. */
 bool report_publish(const struct report *report);
 
-/* Removes a page that was written but not published, and frees the findings. */
+/* Removes the scratch folder, with a page that was written but not published, and frees the findings. May be called for
+ * a report that is all zero. */
 void report_close(struct report *report);
 
 #endif

@@ -26,7 +26,8 @@ static struct request *wait_and_dequeue_request(struct jobs *jobs) {
     return request;
 }
 
-/* Answers requests and resumes their connections, until the service ends. This is the function of each thread. */
+/* Answers requests and resumes their connections, until jobs_stop was called and no request waits. The context is the
+ * struct jobs. This is the function of each thread. */
 static void *answer_until_end(void *context) {
     struct jobs *jobs = context;
     struct request *request;

@@ -45,7 +45,8 @@ bool jobs_are_stopped(const struct jobs *jobs);
  * end. */
 void jobs_join(struct jobs *jobs);
 
-/* Destroys the mutex and the condition, once nobody can submit requests any more. */
+/* Destroys the mutex and the condition. Call this after jobs_join, once no other thread can submit requests any
+ * more. */
 void jobs_close(struct jobs *jobs);
 
 #endif

@@ -46,7 +46,8 @@ static bool check_limits_on_progress(void *context, const struct idx_progress *p
     return request_check_limits(context);
 }
 
-/* Looks the queries up, and writes the columns of the answer, unless the request fails. */
+/* Looks the queries up, writes the columns of the answer, and counts the queries and their matches; or fails the
+ * request, with status 422 if the answer is too long. */
 static void answer_in_columns(struct answers *answers, const uint64_t *queries, size_t query_count) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;

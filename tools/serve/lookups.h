@@ -4,7 +4,7 @@
 
 #include "tools/serve/request.h"
 
-/* Answers GET /lookup/HEX with the matches of that fingerprint, as JSON. */
+/* Answers GET /lookup/HEX with the matches of that fingerprint, as JSON, or fails the request. */
 void lookups_answer_one(struct request *request);
 
 /* Answers GET /lookup/HEX if that takes almost no time, and returns true. If there are too many matches or documents
@@ -16,7 +16,9 @@ bool lookups_answer_one_quickly(struct request *request);
  * says, and as many distances of one byte. The matches of query i begin at offset i and end before offset i + 1. */
 void lookups_answer_many(struct request *request);
 
-/* Answers GET /documents?id=ID with the matches of each fingerprint that a document with this ID has. */
+/* Answers GET /documents?id=ID with the matches of each fingerprint that a document with this ID has. Fails the request
+ * with status 409 if the index has no map from IDs, 404 if no document has the ID, or 400 if it is no ID of the index's
+ * type. */
 void lookups_answer_id(struct request *request);
 
 #endif

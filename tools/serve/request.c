@@ -158,7 +158,8 @@ static bool add_status_header(struct MHD_Response *response, unsigned status) {
     return true;
 }
 
-/* Adds the headers that the status, the type and the origin need. Returns false if memory ran out. */
+/* Adds all headers of an answer, by the status, the type and the origin of the request. Returns false if memory ran
+ * out; some headers may be added even then. */
 static bool add_headers(struct MHD_Response *response, const struct request *request) {
     bool ok = true;
     if (request->answer_type != NULL) {

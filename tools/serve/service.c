@@ -54,7 +54,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     }
 }
 
-/* Discards the messages of libmicrohttpd, which are about mistakes of clients. */
+/* Discards a message of libmicrohttpd, since they are about mistakes of clients. This is an MHD_LogCallback. */
 static void discard_message(void *context, const char *format, va_list arguments) {
     (void)context, (void)format, (void)arguments;
 }
@@ -121,7 +121,8 @@ static void admit_connection(struct server *server, int connection, const struct
     if (open_connections >= peers->max_count) peers_close_overdue(peers);
 }
 
-/* Accepts the connections that wait at a socket, up to MAX_ACCEPTED_AT_ONCE. */
+/* Accepts the connections that wait at the listening socket, up to MAX_ACCEPTED_AT_ONCE. If descriptors or memory ran
+ * out, sleeps for 10 ms and returns. */
 static void accept_waiting(struct server *server, int listener) {
     for (unsigned i = 0; i < MAX_ACCEPTED_AT_ONCE; i++) {
         struct sockaddr_storage address;
@@ -258,7 +259,8 @@ static void stop_server(struct server *server) {
     peers_close(&service->peers);
 }
 
-/* Starts the threads, and serves until a signal. Returns the status of the process. */
+/* Starts the threads, serves until a signal, and stops the threads. Returns the status of the process: ENDS_BADLY,
+ * after a complaint, if not all threads could be started. */
 static int run_server(struct server *server) {
     bool started = start_server(server);
     if (started) {

@@ -37,7 +37,8 @@ static void write_metric(struct output *output, const char *name, const char *ty
     output_format(output, "%s %" PRIu64 "\n", name, number);
 }
 
-/* Writes for each route and status how many answers there were, unless there were none. `get_name` names the routes. */
+/* Writes how many answers each route gave with each status, and leaves out those that were never given. `get_name`
+ * names the routes. */
 static void write_request_counts(const struct metrics *metrics, route_namer get_name, struct output *output) {
     write_metric_head(output, "idx_requests_total", "counter", "Requests that were answered.");
     for (unsigned i = 0; i < METRICS_ROUTES; i++) {
@@ -71,7 +72,8 @@ static void write_time_histogram(const struct route_metrics *metrics, const char
     output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route_name, answered);
 }
 
-/* Writes the counts and the UUID of the index that is served now. */
+/* Writes metrics of the index, by the properties of the current view: its UUID, and how many documents, fingerprints,
+ * segments and pending changes it has. */
 static void write_index_metrics(struct service *service, struct output *output) {
     struct view *view = views_acquire(&service->views);
     const struct idx_properties *properties = &view->properties;

@@ -15,7 +15,8 @@ struct cached_reader {
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index that it was opened for. */
 };
 
-/* Frees a fingerprinter when its thread ends. NULL is accepted. */
+/* Frees a struct cached_reader, which is the context; NULL is accepted. Also called when the thread that keeps it
+ * ends. */
 static void free_cached_reader(void *context) {
     struct cached_reader *cache = context;
     if (cache == NULL) return;
@@ -182,7 +183,8 @@ struct shingle_list {
     struct output hashes;
 };
 
-/* Appends the hashes of the text's shingles. This is a text_maker, whose result is a struct shingle_list. */
+/* Extracts the text, and appends the hashes of its shingles to the list. This is a text_maker, whose result is a struct
+ * shingle_list, which has `shingling` set. */
 static bool make_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct shingle_list *list = result;
     struct span id, body;

@@ -157,7 +157,7 @@ static bool wait_for_refresh(struct views *views) {
     return goes_on;
 }
 
-/* Refreshes whenever it is time for that, until the service ends. This is the thread's function. */
+/* Refreshes the views, which are the context, whenever wait_for_refresh returns true. This is the thread's function. */
 static void *refresh_until_end(void *views) {
     while (wait_for_refresh(views)) views_refresh(views);
     return NULL;

@@ -43,7 +43,7 @@ bool views_refresh(struct views *views);
 /* Returns the current view, which stays open until the caller passes it to views_release. */
 struct view *views_acquire(struct views *views);
 
-/* Ends the use of a view that views_acquire returned. If it was replaced since, a later refresh closes it. */
+/* Ends the use of a view that views_acquire returned. If it was replaced since, a later views_refresh closes it. */
 void views_release(struct views *views, struct view *view);
 
 /* Starts the thread that refreshes when views_ask_refresh is called, and every `refresh_seconds` seconds, unless that
@@ -53,10 +53,10 @@ bool views_start_thread(struct views *views, unsigned refresh_seconds);
 /* Asks the thread to refresh now, and does not wait for that. */
 void views_ask_refresh(struct views *views);
 
-/* Ends the thread, if it was started, and waits for that. */
+/* Ends the thread that refreshes, if it was started, and waits until it has ended. */
 void views_stop_thread(struct views *views);
 
-/* Closes all views, once no request uses one and the thread has ended. */
+/* Closes all views. Call this after views_stop_thread, once no request uses a view. */
 void views_close(struct views *views);
 
 #endif

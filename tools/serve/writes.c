@@ -53,7 +53,7 @@ static struct idx_writer *ensure_writer(struct request *request) {
 /* The most bytes of a line without matches: {"added":false,"count":…}. */
 enum { MAX_SHORT_LINE_BYTES = 48 };
 
-/* Writes the line of a document without its matches: whether it was added, and if not, how many matches it has. */
+/* Writes the line of a document without its matches: {"added":true}, or {"added":false,"count":match_count}. */
 static void write_short_line(struct rows *rows, bool added, size_t match_count) {
     row_begin(rows);
     row_write_word(rows, "added", added ? "true" : "false");

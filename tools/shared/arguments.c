@@ -194,7 +194,7 @@ static void complain_of_bad_option(const struct grammar *grammar, const struct g
         complain_of_usage("there is no option %s", argument);
 }
 
-/* Complains and returns false if an operand is empty, or if there are too few or too many of them. */
+/* Checks the number of operands against the grammar, and that none is empty. Complains and returns false if not. */
 static bool check_operands(const struct grammar *grammar, const struct strings *operands) {
     for (size_t i = 0; i < operands->count; i++)
         if (*operands->values[i] == '\0') return complain_of_usage("argument %zu is empty", i + 1);
@@ -246,7 +246,8 @@ static const char *find_given_item(const char *list, size_t *item_length) {
     }
 }
 
-/* Returns whether a list, which ends at a semicolon or a NUL, has this item. */
+/* Returns whether one of the items of a list equals `item`. Commas divide the items, and a semicolon or a NUL ends the
+ * list. */
 static bool has_listed_item(const char *list, const char *item) {
     for (;; list += strspn(list, ", ")) {
         const size_t item_length = strcspn(list, ",;");
@@ -258,7 +259,8 @@ static bool has_listed_item(const char *list, const char *item) {
 
 enum { MAX_LIST_BYTES = 256 }; /* The lists of all tables are shorter. */
 
-/* Copies a list, which ends at a semicolon or a NUL, into `words`, as "--a, --b or --c". Returns `words`. */
+/* Writes a list to `words` with "or" in place of its last comma: of "--a, --b, --c", it makes "--a, --b or --c". A
+ * semicolon or a NUL ends the list. Cuts off what does not fit. Returns `words`. */
 static const char *write_list_in_words(char words[MAX_LIST_BYTES], const char *list) {
     const size_t length = strcspn(list, ";");
     size_t comma = length;

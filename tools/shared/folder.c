@@ -40,8 +40,8 @@ void globs_free(struct globs *globs) {
 
 /* ---- Folder ---- */
 
-/* Returns whether an entry is another one than . and .. themselves. This is a filter of scandir. */
-static int is_no_dot_entry(const struct dirent *entry) {
+/* Returns whether an entry is a real one of the folder: neither . nor .. itself. This is a filter of scandir. */
+static int is_real_entry(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
@@ -103,7 +103,7 @@ static bool enter_folder(struct folder_walk *walk, char *path) {
         errno = ENOMEM;
         return complain_of_errno(walk->root, walk);
     }
-    level.entry_count = scandir(path, &level.entries, is_no_dot_entry, compare_entries_by_name);
+    level.entry_count = scandir(path, &level.entries, is_real_entry, compare_entries_by_name);
     bool ok = level.entry_count >= 0 || complain_of_errno(path, walk);
     if (level.entry_count < 0) level.entry_count = 0;
     if (level.entry_count > 0 && scratch_is_at(path)) {
@@ -114,7 +114,8 @@ static bool enter_folder(struct folder_walk *walk, char *path) {
     return ok;
 }
 
-/* Frees the innermost folder, so that the walk goes on in the folder around it. */
+/* Removes the innermost folder from the walk, and frees it, so that the walk goes on in the folder around it. There
+ * must be one. */
 static void leave_folder(struct folder_walk *walk) {
     struct folder_level *level = &walk->levels[--walk->depth];
     for (int i = 0; i < level->entry_count; i++) free(level->entries[i]);
@@ -225,7 +226,8 @@ static bool are_same_place(const char *a, const char *b) {
            status_a.st_ino == status_b.st_ino;
 }
 
-/* Returns the last name in a path, and sets *length to its length, without the slashes behind it. */
+/* Returns where the last name in a path begins, and sets *length to its length in bytes. The name ends before any
+ * slashes at the end of the path, and is empty if there is nothing else. */
 static const char *find_last_name(const char *path, size_t *length) {
     size_t name_end = strlen(path);
     while (name_end > 0 && path[name_end - 1] == '/') name_end--;

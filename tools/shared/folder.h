@@ -16,7 +16,8 @@ struct globs {
     size_t count;
 };
 
-/* Appends a pattern, which must stay valid. Returns false, without a complaint, if memory ran out. */
+/* Appends a pattern of fnmatch(3), which is not copied and must stay valid. `includes` says whether it is one of
+ * --include, and not of --exclude. Returns false, without a complaint, if memory ran out. */
 bool globs_append(struct globs *globs, const char *pattern, bool includes);
 
 /* Frees the list and empties it, but not the patterns. */
@@ -58,7 +59,8 @@ void folder_walk_end(struct folder_walk *walk);
  * can't be examined, and for `-`, which is standard input. */
 bool folder_is_at(const char *path);
 
-/* Returns the path of a name in a folder, which the caller frees, or NULL, without a complaint, if memory ran out. */
+/* Returns a new path, folder/name, without a second slash if the folder ends with one. The caller frees it. Returns
+ * NULL, without a complaint, if memory ran out. */
 char *folder_join(const char *folder, const char *name);
 
 /* Returns the path of the folder that a path is in: a/b of a/b/c/, "." of c, and / of /c. The caller frees it. Returns

@@ -17,10 +17,12 @@ json_t *json_append_value(json_t *array, json_t *value);
  * out. The caller releases the value. */
 json_t *json_from_bytes(const void *bytes, size_t length);
 
-/* Writes bytes as json_from_bytes represents them. The output fails if memory ran out. */
+/* Writes bytes as json_from_bytes represents them: a JSON string, or {"hex":"…"}. Sets the error of the output if
+ * memory ran out. */
 void json_write_bytes(struct output *output, const void *bytes, size_t length);
 
-/* Writes a value without white space, and releases it. NULL, as when memory ran out, makes the output fail. */
+/* Writes a value without white space, and releases it. Sets the error of the output if the value is NULL, as when
+ * memory ran out, or if it can't be written. */
 void json_write_value(struct output *output, json_t *value);
 
 /* ---- How long look-ups take on a machine: `idx plan --measure` ---- */

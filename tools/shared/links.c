@@ -12,7 +12,7 @@ struct identity {
     ino_t inode;
 };
 
-/* Orders files by device and then by inode, for tsearch. */
+/* Orders two struct identity by device and then by inode, for tsearch. */
 static int compare_identities(const void *a, const void *b) {
     const struct identity *file_a = a, *file_b = b;
     if (file_a->device != file_b->device) return file_a->device < file_b->device ? -1 : 1;

@@ -38,7 +38,7 @@ struct links {
  * examined, or memory ran out. */
 bool links_classify(struct links *links, const char *path, const struct stat *status, enum link_kind *kind);
 
-/* Returns the words, such as "link to a folder", that messages have for a kind. */
+/* Returns what messages call an entry of a kind, such as "link to a folder". The string is a constant. */
 const char *links_get_name(enum link_kind kind);
 
 /* Frees the tree of files. `left_out` stays as it is. */

@@ -14,7 +14,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* It protects `overwr
 
 void message_set_speaker(const char *subcommand) { speaker = subcommand; }
 
-/* Shows a line in place of the last one, which is blanked first if it was longer. The mutex must be held. */
+/* Shows a line on the terminal in place of the last overwritable one, which is blanked first if it was longer. An empty
+ * line only removes the last one. The mutex must be held. */
 static void overwrite_line(const char *line) {
     size_t length = strlen(line);
     if (overwritable_length > length) fprintf(stderr, "\r%*s", (int)overwritable_length, "");

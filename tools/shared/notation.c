@@ -171,8 +171,8 @@ static bool explain_too_large(unsigned bits, struct problem *problem) {
     return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
 
-/* Parses a fingerprint in hex, perhaps behind 0x. Sets *problem and returns false if it is none. If the text may be a
- * decimal number, *problem also names the options that read it. */
+/* Parses a fingerprint of `bits` bits in hex, perhaps behind 0x. Sets *problem and returns false if it is none; then
+ * *fingerprint stays as it is. If the text may be a decimal number, *problem also names the options that read it. */
 static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
     const char *digits = text;
     size_t digit_count = length;
@@ -196,8 +196,10 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
     return true;
 }
 
-/* Parses a fingerprint that is an unsigned decimal number. Sets *problem and returns false if it is none. */
-static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
+/* Parses a fingerprint of `bits` bits that is an unsigned decimal number. Sets *problem and returns false if it is
+ * none; then *fingerprint stays as it is. */
+static bool parse_unsigned(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
+                           struct problem *problem) {
     uint64_t number;
     if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
     if (text[0] == '-')
@@ -209,7 +211,7 @@ static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *
 }
 
 /* Parses a fingerprint that is a signed decimal number: its two's complement of `bits` bits is the fingerprint. Sets
- * *problem and returns false if it is none. */
+ * *problem and returns false if it is none; then *fingerprint stays as it is. */
 static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                          struct problem *problem) {
     uint64_t magnitude, sign_bit = UINT64_C(1) << (bits - 1);
@@ -230,7 +232,7 @@ bool notation_parse_fingerprint(enum notation notation, unsigned bits, const cha
     if (text[length - 1] == '\r')
         return problem_set(problem, "the fingerprint ends in a carriage return; lines must end in \\n alone");
     switch (notation) {
-        case NOTATION_DEC: return parse_dec(bits, text, length, fingerprint, problem);
+        case NOTATION_DEC: return parse_unsigned(bits, text, length, fingerprint, problem);
         case NOTATION_SIGNED: return parse_signed(bits, text, length, fingerprint, problem);
         default: return parse_hex(bits, text, length, fingerprint, problem);
     }

@@ -130,7 +130,8 @@ __attribute__((format(printf, 2, 3))) static void append_format(char line[LINE_B
     va_end(arguments);
 }
 
-/* Shows how far the phase is at the time `now`, in seconds: share or count, rate and time left, as far as known. */
+/* Shows a line with how far the current phase is at the time `now`, in seconds: share or count, rate and time left, as
+ * far as these are known. */
 static void show_phase(struct progress *progress, double now) {
     enum idx_phase phase = progress->last.phase;
     struct phase_state state = find_phase_state(progress, now);
@@ -192,7 +193,8 @@ static void leave_phase(struct progress *progress, double now) {
     if (peak > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak;
 }
 
-/* Begins to measure a phase at the time `now`, in seconds, and prints how long the phases took that have ended. */
+/* Begins to measure a phase at the time `now`, in seconds. Prints how long those phases took that have ended by
+ * that. */
 static void enter_phase(struct progress *progress, enum idx_phase phase, double now) {
     reset_peak_bytes();
     progress->running = true;
@@ -202,7 +204,8 @@ static void enter_phase(struct progress *progress, enum idx_phase phase, double 
     print_ended_phase_times(progress, phase);
 }
 
-/* Notes what the library reported, changes to another phase if need be, and prints a line if one is due. */
+/* Notes what the library reported: changes to the phase of the report, if that is another one, and shows a line if the
+ * last one is old enough. */
 static void note_report(struct progress *progress, const struct idx_progress *report) {
     double now = read_seconds(), interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
     bool is_new_phase = !progress->running || report->phase != progress->last.phase;

@@ -28,7 +28,8 @@ struct progress {
     } phases[IDX_PHASE_COUNT];
 };
 
-/* Clears the struct, and begins to measure. Progress is shown on a terminal, or if `forced`. */
+/* Clears the struct, and begins to measure the time. Progress is shown if standard error is a terminal, or if `forced`.
+ * Afterwards the caller sets `documents`, `input`, `reading` and `texts`, where they apply. */
 void progress_start(struct progress *progress, bool forced);
 
 /* Shows how far the command is, by what the library reports, if progress is shown. Returns false, which cancels the

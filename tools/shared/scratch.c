@@ -94,7 +94,7 @@ static bool is_marked(int folder, const char *name) {
 
 /* ---- Leftovers ---- */
 
-/* Returns whether a name is one that mkdtemp makes of TEMPLATE. */
+/* Returns whether a name has the form of TEMPLATE: its prefix, and six more characters. */
 static bool has_scratch_name(const char *name) {
     return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(TEMPLATE);
 }
@@ -109,7 +109,8 @@ bool scratch_is_at(const char *path) {
     return has_marker;
 }
 
-/* Removes a marker that is still empty, because its command was killed before it wrote the text. */
+/* Removes the marker of an open folder if it is empty: its command was killed before it wrote the text. Does nothing if
+ * there is no such marker. */
 static void remove_empty_marker(int folder) {
     struct stat marker;
     if (fstatat(folder, MARKER, &marker, AT_SYMLINK_NOFOLLOW) != 0) return;
@@ -181,7 +182,8 @@ static bool try_to_make_folder(struct scratch *scratch, const char *parent, bool
     return false;
 }
 
-/* Makes a scratch folder in `parent`. Returns false, without a complaint, and sets errno if that fails. */
+/* Makes a scratch folder in the folder at the path `parent`, in up to MAX_TRIES tries. Returns false, without a
+ * complaint, and sets errno if that fails; then scratch->path is NULL. */
 static bool make_scratch_folder(struct scratch *scratch, const char *parent) {
     bool try_again = true;
     for (int i = 0; i < MAX_TRIES && try_again; i++) {

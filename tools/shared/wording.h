@@ -19,7 +19,8 @@ void message_set_speaker(const char *subcommand);
  * always, so that a check can return it. */
 __attribute__((format(printf, 1, 2))) bool complain(const char *format, ...);
 
-/* Writes a sentence about how the command was called, and says where its help is. Returns false always. */
+/* Writes a sentence as `complain` does, about a mistake on the command line, and adds where the help of the subcommand
+ * is. Returns false always. */
 __attribute__((format(printf, 1, 2))) bool complain_of_usage(const char *format, ...);
 
 /* Shows a line on a terminal, which the next such line or message overwrites. The line must fit into the width of the
@@ -31,7 +32,8 @@ struct problem {
     char sentence[768]; /* It has room for two recipes. */
 };
 
-/* Sets the clause. Returns false always, so that a parser can return it. */
+/* Sets the clause, formatted as printf does, and cuts off what does not fit. Returns false always, so that a parser can
+ * return it. */
 __attribute__((format(printf, 2, 3))) bool problem_set(struct problem *problem, const char *format, ...);
 
 /* ---- Reads the numbers that options take ---- */
