@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The names of the kinds, which follow a number and a multiplication sign. */
+/* The names of the kinds, as in the message "left out bad records: 2 × not text". */
 static const char *const kind_names[BAD_KINDS] = {
     [BAD_JSON] = "not a JSON object",
     [BAD_FIELD] = "missing field, or field of another type",

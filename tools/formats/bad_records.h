@@ -48,19 +48,21 @@ struct bad_counts {
     uint64_t cut; /* Documents that are not bad, but end too soon. */
 };
 
-/* Counts a bad record, and if it is the first of its kind, reports on standard error what is wrong with it and at which
- * place. BAD_FILE and BAD_MEMORY are always reported. */
+/* Counts a bad record, whose bad->kind must not be BAD_NONE. If it is the first of its kind, reports on standard error
+ * what is wrong with it; BAD_FILE and BAD_MEMORY are always reported. The message begins with `place`: FILE, FILE:LINE
+ * or the like. */
 void bad_count_record(struct bad_counts *counts, const struct bad *bad, const char *place);
 
-/* Counts a document that ends too soon, and reports it if it is the first: what could be read of it is used. */
+/* Counts a document that ends too soon, but is used as far as it could be read. Reports it, as bad_count_record does,
+ * if it is the first. */
 void bad_count_cut_document(struct bad_counts *counts, const char *place);
 
 /* Returns how many records were bad; BAD_FILE and BAD_MEMORY do not count, since they are no records. */
 uint64_t bad_sum_records(const struct bad_counts *counts);
 
-/* Reports on standard error, behind a heading and a colon, how many records of each kind were bad, and how many
- * documents end too soon. Returns false, after a complaint, if all records are bad: some are, and `good_count`, the
- * number of those that are not, is 0. */
+/* Reports on standard error how many records of each kind were bad, in a message that begins with `heading` and a
+ * colon, and how many documents end too soon. Returns false, after a complaint, if some records are bad and
+ * `good_count`, the number of good ones, is 0. */
 bool bad_report_totals(const struct bad_counts *counts, const char *heading, uint64_t good_count);
 
 #endif

@@ -19,14 +19,14 @@ enum ending {
     ENDING_WHOLE,
     ENDING_CUT, /* The body ends within its compression. */
     ENDING_BROKEN,
-    ENDING_LONG,   /* It has more than the most bytes. */
+    ENDING_LONG,   /* Decompressed, the body has more bytes than are allowed. */
     ENDING_MEMORY, /* Memory ran out. */
 };
 
-/* Appends the decompressed body to `buffer` if it begins like any format that a source reads, or else a copy of it.
- * Each of these functions stops once there would be more than about `max_bytes` bytes, which is ENDING_LONG. Sets
- * *problem to why the data can't be read, which means something only with ENDING_BROKEN. If output failed, the caller
- * finds that in `buffer`. */
+/* Appends the decompressed body to `buffer`, which must be empty; or a copy of the body if it is in no format that a
+ * source reads. All functions of this group return ENDING_LONG once `buffer` would have more than about `max_bytes`
+ * bytes. They set *problem, which counts only with ENDING_BROKEN: why the data can't be read. If memory runs out for
+ * `buffer`, they set buffer->error, which the caller checks. */
 static enum ending decompress_by_source(struct span body, uint64_t max_bytes, struct output *buffer,
                                         struct problem *problem) {
     struct source source = {.passes_over_rest = true};
@@ -49,9 +49,9 @@ static enum ending decompress_by_source(struct span body, uint64_t max_bytes, st
     return ending;
 }
 
-/* Appends the body decompressed from `deflate`: the format of zlib, or as some servers send it, without the header and
- * the checksum. A header is two bytes: the first has the method in its lower four bits, and both make one number,
- * which is a multiple of 31. */
+/* Appends to `buffer` the body decompressed from `deflate`: the format of zlib or, as some servers send it, the same
+ * without header and checksum. A header is two bytes: the lower four bits of the first one are the method, and both
+ * make one number, which is a multiple of 31. Otherwise like decompress_by_source. */
 static enum ending decompress_deflate(struct span body, uint64_t max_bytes, struct output *buffer,
                                       struct problem *problem) {
     z_stream stream = {.next_in = (const Bytef *)body.bytes, .avail_in = (uInt)body.length};
@@ -77,7 +77,7 @@ static enum ending decompress_deflate(struct span body, uint64_t max_bytes, stru
 }
 
 #ifdef IDX_BROTLI
-/* Appends the body decompressed from `br`, the format of Brotli. */
+/* Appends to `buffer` the body decompressed from `br`, the format of Brotli. Otherwise like decompress_by_source. */
 static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struct output *buffer,
                                      struct problem *problem) {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
@@ -103,7 +103,7 @@ static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struc
                                                               : ENDING_BROKEN;
 }
 #else
-/* Fails, since this build can't decompress Brotli. */
+/* Returns ENDING_BROKEN, with *problem set, since this build can't decompress Brotli. */
 static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struct output *buffer,
                                      struct problem *problem) {
     (void)body, (void)max_bytes, (void)buffer;
@@ -143,10 +143,10 @@ static bool decompress_body(struct extractor *extractor, struct raw_document *ra
 
 /* ---- Character sets ---- */
 
-/* Removes the body's byte order mark, and sets the name of its character set: the one of that mark, or else the one
- * that HTTP stated, or else the one that HTML states. Names that ICU does not know are ignored, as by browsers. Plain
- * text for which nothing is stated gets the name "", which means UTF-8; HTML and manual pages get utf-8 or
- * windows-1252, by their bytes. */
+/* Removes the body's byte order mark, and sets `charset` to the name of its character set: that of the mark, or else
+ * the one that HTTP states, or else the one that HTML states. Names that ICU does not know are ignored, as by browsers.
+ * Without any of these, `charset` becomes "" for plain text, which means UTF-8; for HTML and manual pages it becomes
+ * utf-8 if their bytes are well-formed UTF-8, and windows-1252 otherwise. */
 static void find_charset(const struct raw_document *raw, struct span *body, char charset[CHARSET_NAME_SIZE]) {
     strcpy(charset, charset_is_known(raw->charset) ? raw->charset : "");
     charset_remove_mark(body, charset);

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Labels that mean these character sets by the Encoding Standard of WHATWG, but smaller ones to ICU. */
+/* By the Encoding Standard of WHATWG, these labels mean the character sets beside them. ICU takes them for smaller
+ * ones. */
 static const struct {
-    const char *label, *meant;
+    const char *label, *charset;
 } labels[] = {
     {"ascii", "windows-1252"},
     {"us-ascii", "windows-1252"},
@@ -89,14 +90,15 @@ static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arg
     ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
 }
 
-/* Returns a converter, which the caller closes, or NULL if there is no such character set. Only some characters are
- * allowed in a name, because ICU also takes options and paths there, which a hostile text could use. */
+/* Returns a converter from the character set `name`, which the caller closes, or NULL if there is no such character set
+ * or memory ran out. Only some characters are allowed in a name, because ICU also takes options and paths there, which
+ * a hostile text could use. */
 static UConverter *open_converter(const char *name) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:.+()";
     UErrorCode code = U_ZERO_ERROR;
     if (name[strspn(name, allowed)] != '\0' || *name == '.') return NULL;
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
-        if (strcasecmp(name, labels[i].label) == 0) name = labels[i].meant;
+        if (strcasecmp(name, labels[i].label) == 0) name = labels[i].charset;
     }
     UConverter *converter = ucnv_open(name, &code);
     if (U_SUCCESS(code)) ucnv_setToUCallBack(converter, replace_ill_formed, NULL, NULL, NULL, &code);
@@ -105,9 +107,8 @@ static UConverter *open_converter(const char *name) {
     return NULL;
 }
 
-/* Converts a text to UTF-8 in the memory of `buffer`, which the text then points to. If that does not fit into the
- * capacity that was guessed, ICU says how many bytes it needs, and converts the text again. Sets *bad and returns false
- * if the text can't be converted, or if memory ran out. */
+/* Converts *text, which then points into `buffer`. The capacity is a guess at first; if it is too small, ICU says how
+ * many bytes it needs, and converts the text again. Sets *bad and returns false if ICU fails, or if memory ran out. */
 static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *buffer, struct bad *bad) {
     size_t capacity = text->length + text->length / 2 + 64;
     for (;;) {

@@ -13,7 +13,8 @@ struct span {
     size_t length;
 };
 
-/* Returns the text up to the first `separator`, or all of it, and removes it and the separator from *rest. */
+/* Returns the text up to the first `separator`, without it, or all of the text if there is none. Removes what it
+ * returns, and the separator, from *rest. An empty *rest gives an empty text. */
 struct span span_cut(struct span *rest, char separator);
 
 /* Removes the characters at the text's beginning that are among `characters`. A NUL is never among them. */
@@ -26,10 +27,10 @@ void charset_remove_mark(struct span *text, char name[CHARSET_NAME_SIZE]);
 /* Removes a byte order mark of UTF-8 that the text begins with. */
 void charset_skip_utf8_mark(struct span *text);
 
-/* Converts a text to UTF-8, into the memory of `buffer`, which the text then points to; what is ill-formed becomes
- * U+FFFD. With the name "" or one of UTF-8, the text stays as it is, even if it is ill-formed. Names mean what browsers
- * take them for: iso-8859-1 is windows-1252. Sets *bad and returns false if the name is unknown, the text too long, or
- * memory ran out. */
+/* Converts *text to UTF-8. *text then points into `buffer`, whose content is replaced; what is ill-formed becomes
+ * U+FFFD. If `name` is "" or means UTF-8, *text stays as it is, even if it is ill-formed. Names mean what browsers take
+ * them for: iso-8859-1 is windows-1252. Sets *bad and returns false if the name is unknown, if the text or its
+ * conversion has more than INT32_MAX bytes, if ICU fails, or if memory ran out. */
 bool charset_decode(struct span *text, const char *name, struct output *buffer, struct bad *bad);
 
 /* Returns whether a name means UTF-8, as "" does. */

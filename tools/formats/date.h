@@ -14,11 +14,12 @@
  * else, and leaves *date as it is. */
 bool date_parse(const char *text, size_t length, int64_t *date);
 
-/* Sets *date to the time that many seconds after the beginning of 1970. Returns false, and leaves *date as it is, if
- * they are NaN, or too many for 64 bits of microseconds. */
+/* Converts seconds since 1970 to microseconds, rounded towards 0. Returns false, and leaves *date as it is, if
+ * `seconds` is NaN, or so large or small that 64 bits may not hold the microseconds. */
 bool date_convert_seconds(double seconds, int64_t *date);
 
-/* Returns a number that takes the place of a date for a score: it is larger for a larger score, and never DATE_NONE. */
+/* Converts a score to a number that is used in place of a date: it is larger for a larger score, and never DATE_NONE. 0
+ * and -0 become the same number. */
 int64_t date_convert_score(double score);
 
 #endif

@@ -37,8 +37,8 @@ static bool extract_manual(struct extractor *extractor, struct fields *fields, s
     return true;
 }
 
-/* Sets the fields of a line of JSON, and the document's date if the rules say where it is. Sets *bad and returns false
- * if the line is bad. */
+/* Sets the fields of a line of JSON, and raw->date if the rules say where the date is. Sets *bad and returns false as
+ * jsonl_parse does. */
 static bool parse_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     const struct jsonl_rules *rules = &extractor->rules->json;
     const struct span line = {raw->bytes.bytes, raw->bytes.length};
@@ -63,8 +63,8 @@ bool extract_check_id(struct span *id, struct bad *bad) {
     return bad_set(bad, BAD_ID, "an ID of %zu bytes is too long: the maximum is %d", length, IDX_MAX_ID_BYTES);
 }
 
-/* Sets the fields by the document's format, but not the ID of a document that has none in it. Sets *bad and returns
- * false if the document is bad. */
+/* Sets the fields by the document's format. If the format states no ID, fields->id stays as it is. Sets *bad and
+ * returns false if the document is bad, or if memory ran out. */
 static bool extract_by_format(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
                               struct bad *bad) {
     switch (raw->format) {

@@ -21,7 +21,8 @@ struct extract_rules {
     bool ties;               /* A bit is 1 if the weights for 0 and 1 are equal. */
 };
 
-/* Sets the rules that no option gave to their defaults. Options without effect must have been refused before. */
+/* Completes the rules once the options are read: json.text becomes the first of json.texts, if there is one, and a
+ * max_text of 0 becomes DOCUMENT_BYTES. */
 static inline void extract_complete_rules(struct extract_rules *rules) {
     if (rules->json.texts.count > 0) rules->json.text = rules->json.texts.values[0];
     if (rules->max_text == 0) rules->max_text = DOCUMENT_BYTES;
@@ -37,16 +38,17 @@ struct extractor {
     struct jsonl json;
 };
 
-/* Makes an extractor without any memory yet. The rules must stay valid. */
+/* Makes an extractor without any memory yet, which extractor_free frees. The rules must stay valid until then. */
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
 
-/* Sets the fields, which are valid until `raw` or the extractor is used again. Also sets raw->text_bytes, and raw->date
- * if the record has a date; the bytes of `raw` may be changed. Sets *bad and returns false if the record is bad. The ID
- * is set even then: to that of the record if it could be read, or else to the record's place, or to an empty one. */
+/* Sets *fields to the ID and the texts of a document. They point into `raw` and the extractor, and are valid until one
+ * of these is used again; the bytes of `raw` may be changed. Also sets raw->text_bytes, and raw->date if the record has
+ * a date. Sets *bad and returns false if the record is bad, or if memory ran out. Even then fields->id is set: to the
+ * record's ID if it could be read, or else to its place, or to an empty one if the ID is too long. */
 bool extract_fields(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
 
-/* Cuts a line of FORMAT_FEATURES or FORMAT_TSV into its ID, which may be empty, and what follows the tab. Sets *bad and
- * returns false if it has no tab. */
+/* Cuts a line of FORMAT_FEATURES or FORMAT_TSV at its first tab into *id, which may be empty, and *rest. Sets *bad and
+ * returns false if it has no tab; then both stay as they are. */
 bool extract_cut_id(struct span line, struct span *id, struct span *rest, struct bad *bad);
 
 /* Returns whether an ID is neither empty nor too long for an index. If not, sets *bad, and makes the ID empty. */

@@ -43,15 +43,15 @@ struct parse {
     struct span rest;                     /* What the parser has not got yet. */
 };
 
-/* Returns whether the text in elements of this name is dropped: it is never text, or it is no main text, where only
- * that is wanted. */
-static bool is_dropped(const struct parse *parse, const char *name) {
+/* Returns whether the text in elements of this name is dropped: that of scripts and the like (never_text) always, and
+ * that of nav and the like (not_main) with main_text. */
+static bool drops_element(const struct parse *parse, const char *name) {
     if (is_among(name, never_text, COUNT(never_text))) return true;
     return parse->main_text && is_among(name, not_main, COUNT(not_main));
 }
 
-/* Appends the piece of text that ends here to html->main or html->articles, if only the main text is wanted, and the
- * piece is in such an element and not blank. */
+/* With main_text, appends the piece of text that ends here to html->main if it is in a main element, or else to
+ * html->articles if it is in an article. Does nothing if the piece is blank or was dropped. */
 static void append_inner_piece(struct parse *parse) {
     const struct output *text = &parse->html->text;
     struct output *inner = parse->open_mains > 0 ? &parse->html->main : &parse->html->articles;
@@ -92,7 +92,8 @@ static size_t count_attributes(const xmlChar **attributes) {
     return count;
 }
 
-/* Keeps the content of a meta element if its name is description, and no earlier one had any. */
+/* Makes the content of a meta element the description, if the element's name is description and none was found before.
+ * `attributes` are as find_attribute takes them. */
 static void keep_description(struct parse *parse, const xmlChar **attributes) {
     const char *name = find_attribute(attributes, "name"), *content = find_attribute(attributes, "content");
     struct output *description = &parse->html->description;
@@ -106,7 +107,8 @@ static void end_piece_at_element(struct parse *parse, const char *name) {
         end_piece(parse, is_among(name, within_block, COUNT(within_block)) ? AT_LINE : AT_BLOCK);
 }
 
-/* Notes an element that begins. The parser calls this. */
+/* Ends the piece of text before an element that begins, and counts the element as open. Stops the parser if the element
+ * is nested too deep, and notes if it has too many attributes. The parser calls this; `context` is the struct parse. */
 static void note_element_begin(void *context, const xmlChar *element, const xmlChar **attributes) {
     struct parse *parse = context;
     const char *name = (const char *)element;
@@ -116,7 +118,7 @@ static void note_element_begin(void *context, const xmlChar *element, const xmlC
     }
     if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many_attributes = true;
     end_piece_at_element(parse, name);
-    if (is_dropped(parse, name)) parse->open_dropped++;
+    if (drops_element(parse, name)) parse->open_dropped++;
     if (strcmp(name, "a") == 0) parse->open_links++;
     if (strcmp(name, "title") == 0) parse->open_titles++;
     if (strcmp(name, "main") == 0) parse->open_mains++;
@@ -124,13 +126,14 @@ static void note_element_begin(void *context, const xmlChar *element, const xmlC
     if (strcmp(name, "meta") == 0) keep_description(parse, attributes);
 }
 
-/* Notes an element that ends. The parser calls this. */
+/* Ends the piece of text in an element that ends, and no longer counts the element as open. The parser calls this;
+ * `context` is the struct parse. */
 static void note_element_end(void *context, const xmlChar *element) {
     struct parse *parse = context;
     const char *name = (const char *)element;
     if (parse->depth > 0) parse->depth--;
     end_piece_at_element(parse, name);
-    if (is_dropped(parse, name) && parse->open_dropped > 0) parse->open_dropped--;
+    if (drops_element(parse, name) && parse->open_dropped > 0) parse->open_dropped--;
     if (strcmp(name, "a") == 0 && parse->open_links > 0) parse->open_links--;
     if (strcmp(name, "main") == 0 && parse->open_mains > 0) parse->open_mains--;
     if (strcmp(name, "article") == 0 && parse->open_articles > 0) parse->open_articles--;
@@ -140,8 +143,8 @@ static void note_element_end(void *context, const xmlChar *element) {
     }
 }
 
-/* Appends text to the document's text or to its title, unless it is in an element that is dropped. The parser calls
- * this. */
+/* Appends text of `length` bytes to the document's text, or to its title within a title element; not within an element
+ * that is dropped. The parser calls this; `context` is the struct parse. */
 static void append_text(void *context, const xmlChar *text, int length) {
     struct parse *parse = context;
     if (parse->open_dropped > 0) return;
@@ -207,8 +210,8 @@ static bool run_parser(struct parse *parse, struct span document) {
     return true;
 }
 
-/* Replaces the document's text by that of its main elements, or without any, of its article elements. Without either,
- * the text stays as it is. The buffers are exchanged, so that each is freed once. */
+/* Replaces the document's text by html->main, or if that is empty, by html->articles; if both are empty, it stays. The
+ * buffers are exchanged, so that each is freed once. */
 static void use_inner_text(struct html *html) {
     struct output *inner = html->main.length > 0 ? &html->main : &html->articles;
     struct output outer = html->text;
@@ -237,8 +240,8 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
 /* How many bytes are searched for a character set: as many as browsers search. */
 enum { MAX_SEARCHED_FOR_CHARSET = 1024 };
 
-/* Copies the name of a character set out of `rest`, which is what follows the word charset, such as ` = "utf-8">`.
- * Returns whether there is a name that is known. If not, `name` may have changed. */
+/* Copies a name of a character set to `name`. `rest` is what follows the word charset, such as ` = "utf-8">`. Returns
+ * false if no name follows, or none that is known; then `name` may have changed. */
 static bool copy_charset_name(struct span rest, char name[CHARSET_NAME_SIZE]) {
     size_t length = 0;
     span_skip(&rest, " \t\r\n");

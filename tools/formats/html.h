@@ -30,8 +30,8 @@ struct html {
  * html_prepare. */
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad);
 
-/* Sets *name to the first known character set that follows charset= in the first bytes of a document, as in a meta
- * element, or to "". It is utf-8 where the document says UTF-16 or UTF-32. */
+/* Sets `name` to the first known character set that follows charset= in the first 1024 bytes of a document, as in a
+ * meta element, or to "" if there is none. Where the document says UTF-16 or UTF-32, `name` becomes utf-8. */
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]);
 
 /* Prepares libxml2. It must be called before several threads call html_parse. */

@@ -8,9 +8,9 @@
 /* Names of fields have fewer bytes than this. */
 enum { NAME_BYTES = 256 };
 
-/* Where a field is: the names that have not been followed yet. */
+/* The rest of the path to a field: the names that are not followed yet. */
 struct path {
-    const char *rest; /* They begin here. NULL: there are no more. */
+    const char *rest; /* It begins with the next name. NULL: no name is left. */
     char separator;   /* A slash in a JSON pointer, or else a dot. */
 };
 
@@ -35,8 +35,8 @@ static struct span remove_next_name(struct path *path, char name[NAME_BYTES]) {
     return (struct span){name, length};
 }
 
-/* Replaces an object by its member of this name, or an array by its element of this number. The bytes of *value become
- * NULL if there is none. Sets *bad and returns false if the value has another form than JSON's. */
+/* Replaces an object by its member of this name, or an array by its element of this number. value->bytes becomes NULL
+ * if there is none. Sets *bad and returns false if an object has a syntax error. */
 static bool replace_by_member(struct span *value, struct span name, struct bad *bad) {
     struct scan_member member = {.name = name};
     uint64_t index;
@@ -46,8 +46,8 @@ static bool replace_by_member(struct span *value, struct span name, struct bad *
     return true;
 }
 
-/* Replaces a value by the one that the path leads to. The bytes of *value become NULL if there is none. Sets *bad and
- * returns false if a value on the way has another form than JSON's. */
+/* Replaces *value by the one that the path leads to from it. value->bytes becomes NULL if there is none. Sets *bad and
+ * returns false if an object on the way has a syntax error. */
 static bool follow_path(struct path *path, struct span *value, struct bad *bad) {
     char name[NAME_BYTES];
     while (value->bytes != NULL && path->rest != NULL) {
@@ -56,9 +56,9 @@ static bool follow_path(struct path *path, struct span *value, struct bad *bad) 
     return true;
 }
 
-/* Sets values[i] to the value of the field fields[i]. Its bytes are NULL if it isn't there, or if fields[i] is NULL. If
- * the line, or what a field is in, has another form than JSON's, sets *bad and returns false; the values of earlier
- * fields are set even then. */
+/* Sets values[i] to the value of the field fields[i]; its bytes are NULL if the field isn't there, or if fields[i] is
+ * NULL. Sets *bad and returns false if the line, or an object that a field is in, has a syntax error; even then the
+ * values of earlier fields are set. */
 static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
                             struct bad *bad) {
     struct scan_member members[JSONL_FIELDS] = {{.name = {NULL, 0}}};
@@ -86,17 +86,17 @@ static bool is_present(struct span value) {
     return value.bytes != NULL && !(value.length == 4 && memcmp(value.bytes, "null", 4) == 0);
 }
 
-/* Returns whether a value is a string. If not, sets *bad to a message on the field at `path`, which is missing if the
- * value has no bytes. */
+/* Checks that the value of the field at `path` is a string. Sets *bad and returns false if it is none, or is missing:
+ * then its bytes are NULL. */
 static bool check_string(struct span value, const char *path, struct bad *bad) {
     if (value.bytes == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
     if (*value.bytes != '"') return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
     return true;
 }
 
-/* Sets *string to the bytes that the value of the field at `path` means. They are in the line, or in `buffer` if the
- * string has escapes. Sets *bad and returns false if the value is no string, or has an escape that is none, or if
- * memory ran out. */
+/* Decodes the string that is the value of the field at `path`. *string points into the line, or into `buffer` if the
+ * string has escapes. Sets *bad and returns false if the value is missing or no string, if it has an escape that JSON
+ * lacks, or if memory ran out. */
 static bool read_string(struct span value, const char *path, struct output *buffer, struct span *string,
                         struct bad *bad) {
     return check_string(value, path, bad) && scan_string(value, buffer, string, bad);
@@ -111,8 +111,8 @@ bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct s
     return follow_path(&path, value, bad) && check_string(*value, rules->text, bad);
 }
 
-/* Sets *id to what the value of the field at `path` means: a string, as read_string reads it, or a number, whose digits
- * stay as they are written. Sets *bad and returns false if the value is neither, or if read_string fails. */
+/* Sets *id to the value of the field at `path`: to a string, decoded as by read_string, or to a number as it is
+ * written. Sets *bad and returns false if the value is neither, or if read_string fails. */
 static bool read_id(struct span value, const char *path, struct output *buffer, struct span *id, struct bad *bad) {
     if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, buffer, id, bad);
     if (!scan_is_number(value))
@@ -131,10 +131,9 @@ static bool parse_number(struct span value, double *number) {
     return true;
 }
 
-/* Sets *date to what a value means: the date in a string, or a number of seconds since 1970. With date_is_score, the
- * value is a score instead: a number, perhaps in a string, of which date_convert_score makes what takes the place of a
- * date. For any other value, *date becomes DATE_NONE. Sets *bad and returns false if a string has an escape that is
- * none, or if memory ran out. */
+/* Sets *date by the value of a field: a string has a date, and a number is seconds since 1970. With date_is_score, a
+ * number, perhaps in a string, is a score, and *date is what date_convert_score returns. For any other value, *date
+ * becomes DATE_NONE. Sets *bad and returns false if a string has an escape that JSON lacks, or if memory ran out. */
 static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *buffer, int64_t *date,
                       struct bad *bad) {
     struct span string;
@@ -156,21 +155,21 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
     return true;
 }
 
-/* The texts of a line that are being joined in jsonl->joined. */
-struct joining {
+/* Joins the texts of a line in jsonl->joined. */
+struct text_joiner {
     struct jsonl *jsonl;
-    const char *field; /* The path of the texts that are being found, for messages. */
-    size_t text_count; /* How many were joined. */
+    const char *field; /* The path to the text that is appended next, for messages. */
+    size_t text_count; /* How many texts were appended. */
 };
 
-/* Appends the text that a value is, with a line end before it unless it is the first. Sets *bad and returns false as
+/* Appends the string value, decoded, with a line end before it unless it is the first. Sets *bad and returns false as
  * read_string does. */
-static bool append_string(struct joining *joining, struct span value, struct bad *bad) {
-    struct output *joined = &joining->jsonl->joined;
+static bool append_string(struct text_joiner *joiner, struct span value, struct bad *bad) {
+    struct output *joined = &joiner->jsonl->joined;
     struct span text;
-    if (!read_string(value, joining->field, &joining->jsonl->strings[JSONL_TEXT], &text, bad)) return false;
-    if (joining->text_count > 0) output_byte(joined, '\n');
-    joining->text_count++;
+    if (!read_string(value, joiner->field, &joiner->jsonl->strings[JSONL_TEXT], &text, bad)) return false;
+    if (joiner->text_count > 0) output_byte(joined, '\n');
+    joiner->text_count++;
     output_bytes(joined, text.bytes, text.length);
     return joined->error == 0 || bad_set_memory(bad);
 }
@@ -180,56 +179,59 @@ static bool is_star_next(struct path path) {
     return path.rest[0] == '*' && (path.rest[1] == '\0' || path.rest[1] == path.separator);
 }
 
-static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned depth, struct bad *bad);
+static bool append_texts(struct text_joiner *joiner, struct path path, struct span value, unsigned star_count,
+                         struct bad *bad);
 
-/* Appends the texts in each element of an array, by the path whose next name is *. `depth` is how many names *
- * were followed before. Sets *bad and returns false if a text is no string, or if the path has too many *. */
-static bool append_elements(struct joining *joining, struct path path, struct span array, unsigned depth,
+/* Appends the texts in each element of an array, by the path whose next name is *. `star_count` is how many names *
+ * were followed before. Sets *bad and returns false if that is JSONL_MOST_STARS, or if append_texts fails. */
+static bool append_elements(struct text_joiner *joiner, struct path path, struct span array, unsigned star_count,
                             struct bad *bad) {
     struct span rest = {array.bytes + 1, array.length - 1}, value;
-    if (depth == JSONL_MOST_STARS)
-        return bad_set(bad, BAD_FIELD, "the field '%.100s' has more than %d *", joining->field, JSONL_MOST_STARS);
+    if (star_count == JSONL_MOST_STARS)
+        return bad_set(bad, BAD_FIELD, "the field '%.100s' has more than %d *", joiner->field, JSONL_MOST_STARS);
     path.rest = path.rest[1] == '\0' ? NULL : path.rest + 2;
     while (scan_next_element(&rest, &value)) {
-        if (!append_texts(joining, path, value, depth + 1, bad)) return false;
+        if (!append_texts(joiner, path, value, star_count + 1, bad)) return false;
     }
     return true;
 }
 
-/* Appends the texts that a path leads to from a value, except those that are missing or null. `depth` is how many
- * names * were followed before. Sets *bad and returns false if a text is no string, or if the path has too many *. */
-static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned depth,
+/* Appends the texts that a path leads to from a value, except those that are missing or null. `star_count` is how many
+ * names * were followed before. Sets *bad and returns false if an object has a syntax error, if the path has too many
+ * *, or if append_string fails. */
+static bool append_texts(struct text_joiner *joiner, struct path path, struct span value, unsigned star_count,
                          struct bad *bad) {
     char name[NAME_BYTES];
     while (value.bytes != NULL && path.rest != NULL) {
-        if (*value.bytes == '[' && is_star_next(path)) return append_elements(joining, path, value, depth, bad);
+        if (*value.bytes == '[' && is_star_next(path)) return append_elements(joiner, path, value, star_count, bad);
         if (!replace_by_member(&value, remove_next_name(&path, name), bad)) return false;
     }
-    return !is_present(value) || append_string(joining, value, bad);
+    return !is_present(value) || append_string(joiner, value, bad);
 }
 
 /* Sets *body to the texts of all fields, with line ends between them; a path with a * leads to a text in each element
- * of an array. Sets *bad and returns false if one is no string, or if all are missing. */
+ * of an array. Sets *bad and returns false if all texts are missing, if the line has a syntax error, or if append_texts
+ * fails. */
 static bool join_texts(const struct strings *fields, struct span line, struct jsonl *jsonl, struct span *body,
                        struct bad *bad) {
-    struct joining joining = {.jsonl = jsonl};
+    struct text_joiner joiner = {.jsonl = jsonl};
     struct output *joined = &jsonl->joined;
     joined->length = 0;
     for (size_t i = 0; i < fields->count; i++) {
         char name[NAME_BYTES];
-        joining.field = fields->values[i];
-        struct path path = begin_path(joining.field);
+        joiner.field = fields->values[i];
+        struct path path = begin_path(joiner.field);
         struct scan_member member = {.name = remove_next_name(&path, name)};
-        if (!scan_members(line, &member, 1, bad) || !append_texts(&joining, path, member.value, 0, bad)) return false;
+        if (!scan_members(line, &member, 1, bad) || !append_texts(&joiner, path, member.value, 0, bad)) return false;
     }
     *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
-    if (joining.text_count > 0) return true;
-    if (fields->count == 1) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", joining.field);
+    if (joiner.text_count > 0) return true;
+    if (fields->count == 1) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", joiner.field);
     return bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
 }
 
-/* Sets *body to the text of a line: to that of the rules' one field, whose value is `value`, or to the joined texts if
- * jsonl_joins_texts says so. Sets *bad and returns false as join_texts and read_string do. */
+/* Sets *body to the text of a line: the joined texts if jsonl_joins_texts says so, or else `value`, that of the field
+ * rules->text. Sets *bad and returns false as join_texts and read_string do. */
 static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
                       struct span *body, struct bad *bad) {
     return jsonl_joins_texts(rules) ? join_texts(&rules->texts, line, jsonl, body, bad)

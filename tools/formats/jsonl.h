@@ -25,8 +25,8 @@ enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS }
 
 /* What a line has beside its fields. */
 struct jsonl {
-    struct output strings[JSONL_FIELDS]; /* What the strings of fields are, if they have escapes. */
-    struct output joined;                /* The texts of several fields. */
+    struct output strings[JSONL_FIELDS]; /* Strings of fields, decoded, if they have escapes. */
+    struct output joined;                /* The texts of several fields, one behind the other. */
     int64_t date;                        /* DATE_NONE: there is none, or its notation is unknown. */
 };
 
@@ -35,10 +35,15 @@ struct jsonl {
 
 /* Sets the fields of a line, and jsonl->date. The text becomes the body, which may have NUL bytes. If the rules name
  * several texts, those that are there and not null become the body, with line ends between them. ID and title are set
- * if the rules name them; a missing title stays as it is. An ID that is a number keeps its digits. The fields are valid
- * until the line or `jsonl` changes. Sets *bad and returns false if the ID or the text is missing or of another type,
- * if the line is no object, or if memory ran out; the ID is set even then if the line has one. What other fields have
- * does not matter. */
+ * only if the rules name them; a missing title stays as it is. An ID that is a number keeps its digits. The fields are
+ * valid until the line or `jsonl` changes. Sets *bad and returns false if
+ * - the line is no object, or an object that leads to a field has a syntax error,
+ * - the ID or the text is missing, or has another type,
+ * - the title is there and neither a string nor null,
+ * - a path has more than JSONL_MOST_STARS names *,
+ * - one of these strings, or that of the date, has an escape that JSON lacks, or
+ * - memory ran out.
+ * Even then the ID is set if it could be read. Other fields of the line do not matter. */
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad);
 
@@ -47,8 +52,8 @@ static inline bool jsonl_joins_texts(const struct jsonl_rules *rules) {
     return rules->texts.count > 1 || (rules->texts.count == 1 && strchr(rules->texts.values[0], '*') != NULL);
 }
 
-/* Sets *value to the text's string, as it is written in the line, with its quotes. Sets *bad and returns false if the
- * text is missing or no string, or if the line is no object. */
+/* Sets *value to the string of the field rules->text as the line has it, with quotes and escapes. Sets *bad and returns
+ * false if the field is missing or no string, or if the line is no object or has a syntax error. */
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);
 
 /* Frees the strings, and with them the fields of the last line. */
@@ -62,7 +67,8 @@ struct jsonl_beginning {
     bool has_second; /* Another line begins with a brace. */
 };
 
-/* Returns what JSON a file begins with, by its first bytes. `text_field` is where the text is, as in jsonl_rules. */
+/* Returns what JSON a file begins with, by its first bytes. `text_field` is the path of the text, as in jsonl_rules.
+ * All is false if the bytes do not begin with an object, or with [ and an object. */
 struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field);
 
 #endif

@@ -72,8 +72,9 @@ bool manual_begins_as_page(const char *bytes, size_t length) {
     bool all_are_roff = true;
     charset_skip_utf8_mark(&rest);
     if (rest.length == 0) return false;
-    do line = span_cut(&rest, '\n');
-    while (rest.length > 0 && is_blank_line(line));
+    do {
+        line = span_cut(&rest, '\n');
+    } while (rest.length > 0 && is_blank_line(line));
     if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     /* A macro that every page has suffices. Without one, all lines must be roff, and the last one must not be blank. */
     for (;; line = span_cut(&rest, '\n')) {
@@ -83,8 +84,8 @@ bool manual_begins_as_page(const char *bytes, size_t length) {
     }
 }
 
-/* Returns whether a page only includes another one, by one request so and no text. Then sets *name to that page's name,
- * which is a part of the bytes of `page`; otherwise *name has no meaning. */
+/* Returns whether a page only includes another one, by one request so and no text. Then sets *name to the name of that
+ * page, a part of `page`; otherwise *name is unspecified. */
 static bool only_includes(struct span page, struct span *name) {
     name->length = 0;
     charset_skip_utf8_mark(&page);
@@ -128,8 +129,9 @@ static void open_removed_folder(void) {
     free(path);
 }
 
-/* Has the child process run in the removed folder, with the socket as its input and output and without messages, and be
- * ended by the signals that this process may ignore or note. Returns 0, or an errno. */
+/* Sets the actions and attributes of the child process: it runs in the removed folder, reads from and writes to
+ * `socket`, prints no messages, and is ended by SIGPIPE, SIGINT and SIGTERM, which this process may ignore or note.
+ * Returns 0, or an errno. */
 static int set_up_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
     sigset_t no_signals, ending_signals;
     sigemptyset(&no_signals);
@@ -147,7 +149,7 @@ static int set_up_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *
     return error;
 }
 
-/* Starts mandoc on its end of a socket, and sets *process to its ID. Returns 0, or an errno. */
+/* Starts mandoc, whose input and output are `socket`, and sets *process to its process ID. Returns 0, or an errno. */
 static int start_mandoc(int socket, pid_t *process) {
     /* The width is so large that few lines are broken, but bounded, since some lines are filled with blanks. */
     static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
@@ -202,7 +204,8 @@ static enum exchange receive_text_part(int socket, uint64_t max_bytes, struct ou
     return text->length > max_bytes ? TOO_LONG : GOES_ON;
 }
 
-/* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. Returns how it ended. */
+/* Sends the page, and appends what mandoc prints to `text`. Goes on until mandoc ends its output, takes longer than
+ * MOST_SECONDS or prints more than `max_bytes` bytes, or until an error. Returns which of these it was. */
 static enum exchange exchange_with_mandoc(int socket, struct span page, uint64_t max_bytes, struct output *text) {
     const uint64_t start_time = read_nanoseconds();
     enum exchange exchange = GOES_ON;
@@ -222,18 +225,21 @@ static enum exchange exchange_with_mandoc(int socket, struct span page, uint64_t
     return exchange;
 }
 
-/* Waits for the end of the process, and returns whether it printed all of the page, as its exit status says. */
+/* Waits for the end of mandoc. Returns whether its exit status says that it printed all of the page; true if the status
+ * is not known. */
 static bool wait_for_mandoc(pid_t process) {
     int status = 0;
     pid_t ended;
-    do ended = waitpid(process, &status, 0);
-    while (ended < 0 && errno == EINTR);
+    do {
+        ended = waitpid(process, &status, 0);
+    } while (ended < 0 && errno == EINTR);
     if (ended < 0)
         return true; /* This process was started with SIGCHLD ignored, so the system has dropped the status. */
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
-/* Returns whether mandoc printed the page, as the end of the exchange and its exit status say. Sets *bad if not. */
+/* Returns whether mandoc printed the page: it did if `exchange` is ENDED, and `exited_well`, the result of
+ * wait_for_mandoc, is true. Otherwise sets *bad. */
 static bool judge_exchange(enum exchange exchange, bool exited_well, uint64_t max_bytes, struct bad *bad) {
     switch (exchange) {
         case NO_MEMORY: return bad_set_memory(bad);
@@ -259,7 +265,8 @@ static bool set_start_problem(struct bad *bad, int error) {
 }
 
 /* Appends what mandoc prints of the page to `text`. Kills mandoc unless it ended by itself, since it may go on printing
- * or waiting. Sets *bad and returns false if the page was not printed, or has more than `max_bytes` bytes. */
+ * or waiting. Sets *bad and returns false if mandoc can't be started, fails or takes too long, if it prints more than
+ * `max_bytes` bytes, or if memory ran out. */
 static bool run_mandoc(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad) {
     int sockets[2];
     pid_t process;

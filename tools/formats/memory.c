@@ -21,7 +21,7 @@
 
 enum { RESERVE_BYTES = 1 << 20 };
 
-/* The head of a block of the reserve, and the unit in which the reserve is counted. */
+/* The head of a block of the reserve, with the block's size in bytes. The reserve is counted in units of this. */
 union reserved {
     size_t size;
     max_align_t alignment;
@@ -37,8 +37,8 @@ static _Thread_local bool ran_out;
  * difference wraps around. */
 static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
 
-/* Returns memory of the reserve, and notes that memory ran out in this thread. Never returns NULL: if the reserve has
- * too little, the process ends. */
+/* Returns `size` bytes of the reserve, and notes that memory ran out in this thread. Never returns NULL: if the reserve
+ * has too little, the process ends. */
 static void *allocate_from_reserve(size_t size) {
     const size_t units = sizeof reserve / sizeof *reserve;
     union reserved *block = NULL;
@@ -59,7 +59,7 @@ static void *allocate_from_reserve(size_t size) {
     return block + 1;
 }
 
-/* Counts a block of the reserve as released. Their memory is free again once all are. */
+/* Counts a block of the reserve as released. Once all blocks are, the whole reserve is free again. */
 static void release_reserved_block(void) {
     pthread_mutex_lock(&reserve_mutex);
     if (--used_blocks == 0) used_units = 0;

@@ -11,8 +11,8 @@
  * of them is used, and may be called again. */
 void memory_watch(void);
 
-/* Returns whether malloc failed for these libraries in this thread since the last call, which forgot earlier failures.
- * If so, what they made since must not be used. */
+/* Returns whether malloc failed for these libraries in this thread since the last call of this function, and forgets
+ * that. If it did, what they made since then must not be used. */
 bool memory_ran_out(void);
 
 #endif

@@ -18,14 +18,15 @@ struct parts {
  * lines are as idx_text_find_part divides them. Returns false at the end. */
 bool parts_cut_next(struct parts *parts, struct span *part);
 
-/* Replaces a part by what is compared of it: without the marks of quotation that its lines begin with, as
- * idx_text_unquote removes them. Then *part points into the memory of `buffer`; one without any `>` stays as it is. The
- * part must not be escaped. Returns false if memory ran out. */
+/* Replaces *part by what is compared of it: the part without the marks of quotation at the beginning of its lines, as
+ * idx_text_unquote removes them. Then *part points into `buffer`, whose content is replaced; a part without any `>`
+ * stays as it is. The part must not be escaped. Returns false if memory ran out. */
 bool parts_unquote(struct span *part, struct output *buffer);
 
-/* Sets *text to those bytes of a document that are its text. `document` is plain text, or a line of JSON Lines or TSV,
- * as it is in its file. Sets *escaped to whether the text is the inside of a JSON string, as it is written. *text has
- * no byte order mark. Sets *bad and returns false if the text is not in UTF-8, or if the document is bad. */
+/* Sets *text to the part of `document` that is its text, without a byte order mark. `document` is plain text, or a line
+ * of JSON Lines or TSV, as it is in its file; `rules` say which field of JSON is the text. Sets *escaped to whether the
+ * text is the inside of a JSON string, as it is written. Sets *bad and returns false if plain text has the mark of
+ * UTF-16 or UTF-32, or if the line lacks the text. */
 bool parts_find_text(const struct extract_rules *rules, enum document_format format, struct span document,
                      struct span *text, bool *escaped, struct bad *bad);
 

@@ -21,9 +21,9 @@ void raw_document_keep_id(struct raw_document *raw, struct span id) {
         memcpy(raw->id, id.bytes, id.length);
 }
 
-/* Keeps the ID of lines of features, so that the next lines with this ID are not taken for another document. The bytes
- * are those that would make the lines too long, and may have the end of the ID. If the first raw->most bytes have
- * no tab, there is no ID. */
+/* Sets raw->id to the ID of lines of features that are too long, so that the next lines with this ID are not taken for
+ * another document. `bytes` are those that would make the lines too long, and may have the end of the ID. Without a tab
+ * in the first raw->most bytes, or with an empty ID, raw->id stays as it is. */
 static void keep_id_of_long_lines(struct raw_document *raw, const char *bytes, size_t length) {
     size_t free_bytes = raw->most - raw->bytes.length;
     output_bytes(&raw->bytes, bytes, length < free_bytes ? length : free_bytes);

@@ -54,7 +54,7 @@ struct raw_document {
 /* Frees what belongs to the document, and makes it one without bytes, which may be freed again. */
 void raw_document_free(struct raw_document *raw);
 
-/* Returns the ID that was cut with the document, or else its place. One of these must not be NULL. */
+/* Returns raw->id, or else raw->place. One of these must not be NULL. */
 static inline struct span raw_document_get_id(const struct raw_document *raw) {
     if (raw->id != NULL) return (struct span){raw->id, raw->id_length};
     return (struct span){raw->place, strlen(raw->place)};
@@ -65,11 +65,13 @@ struct fields {
     struct span body, title, description;
 };
 
-/* Appends bytes to a document, unless it is bad. If it becomes too long, it is bad and loses its bytes; then the ID of
- * lines of features is kept in `id`, if they have one: what precedes the first tab. If memory ran out, it is bad. */
+/* Appends bytes to a document, unless it is bad. The document becomes bad, as raw->bad says, if memory ran out, or if
+ * it would have more than raw->most bytes: then it loses its bytes, and of FORMAT_FEATURES, what precedes the first tab
+ * is kept as its ID. */
 void raw_document_append(struct raw_document *raw, const char *bytes, size_t length);
 
-/* Keeps a copy of an ID, which is not empty; the document must have none yet. If memory ran out, it is bad. */
+/* Sets raw->id to a copy of an ID, which must not be empty; the document must have no ID yet. If memory ran out, the
+ * document becomes bad. */
 void raw_document_keep_id(struct raw_document *raw, struct span id);
 
 #endif

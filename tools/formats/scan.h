@@ -13,9 +13,10 @@ struct scan_member {
     struct span value; /* Its bytes are NULL as long as nothing was found. */
 };
 
-/* Finds members of an object by their names, and sets their values. Blanks may be around the object. If it has several
- * members of a name, the last one counts. Values are skipped by their strings and brackets alone, so they may be
- * invalid. Sets *bad and returns false if the object has another form than {"name":value,...}. */
+/* Finds members of an object by the names in `members`, and sets their values; one that is not found stays as it is.
+ * Blanks may be around the object. If it has several members of a name, the last one counts. Values are skipped by
+ * their strings and brackets alone, so they may be invalid. Sets *bad and returns false if the object has another form
+ * than {"name":value,...}; then some values may have been set. */
 bool scan_members(struct span object, struct scan_member *members, size_t member_count, struct bad *bad);
 
 /* What bytes begin with: no object, one that is cut off, or a whole one. */
@@ -34,10 +35,10 @@ bool scan_next_element(struct span *rest, struct span *value);
  * if there is none. */
 struct span scan_find_element(struct span array, uint64_t index);
 
-/* Sets *string to what a string means, whose `value` has both quotes. Without escapes, *string is a part of the value;
- * otherwise it is in the memory of `buffer`, whose content is replaced. Bytes that are not UTF-8 stay as they are; an
- * escaped surrogate without the other one of its pair becomes U+FFFD. Sets *bad and returns false if JSON has no such
- * escape, or if memory ran out. */
+/* Decodes a string of JSON. `value` is the string as it is written, with both quotes. Without escapes, *string is a
+ * part of it; otherwise *string is in the memory of `buffer`, whose content is replaced. Bytes that are not UTF-8 stay
+ * as they are; an escaped surrogate without the other one of its pair becomes U+FFFD. Sets *bad and returns false if
+ * JSON has no such escape, or if memory ran out. */
 bool scan_string(struct span value, struct output *buffer, struct span *string, struct bad *bad);
 
 /* Returns whether a value is a number of JSON, which NaN and Infinity are not. */

@@ -31,8 +31,8 @@ static bool wait_for_input(struct source *source) {
     return !interrupt_is_noted() && polled[2].revents == 0;
 }
 
-/* Reads further input behind the bytes at `raw`, of which either none or all must have been consumed. Returns how many
- * bytes were read; 0 at the end, or after a signal; or -1, with `error` set. */
+/* Reads further input behind the raw_length bytes at `raw`, none of which may have been consumed unless raw_length is
+ * 0. Returns how many bytes were read; 0 at the end, or after a signal; or -1, with `error` set. */
 static ssize_t read_raw(struct source *source) {
     ssize_t byte_count;
     if (source->descriptor < 0) return 0;
@@ -50,8 +50,8 @@ static ssize_t read_raw(struct source *source) {
 
 /* ---- gzip ---- */
 
-/* Finds out whether the input is gzip, and prepares zlib if so. Returns false, with `error` set, if it can't be read or
- * memory ran out. */
+/* Finds out whether the input is gzip, by its first bytes, and prepares zlib if so. Sets `begun`, and for gzip
+ * `gzipped` and `in_member`. Returns false, with `error` set, if the input can't be read or memory ran out. */
 static bool detect_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
     ssize_t byte_count = 1;
@@ -265,9 +265,9 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
     return false;
 }
 
-/* Copies to the buffer as much of libarchive's current block as fits; if all of it was copied before, that of the next
- * block; or ends the source if there is none. It asks for one block only, since libarchive might have to wait for a
- * second one. */
+/* Copies to the buffer as many bytes of libarchive's current block as fit. If all of that block was copied before, gets
+ * the next one first, but only one, since libarchive might have to wait for another. Ends the source if there is
+ * none. */
 static void fill_buffer(struct source *source) {
     size_t held_bytes = source->end - source->start;
     la_int64_t block_offset;
@@ -327,7 +327,8 @@ static void note_sink_error(struct sink *sink, int error) {
     if (sink->output.error == 0) sink->output.error = error == 0 ? ENOMEM : error;
 }
 
-/* Writes what libarchive compressed. This is an archive_write_callback. */
+/* Writes what libarchive compressed to the sink's output. Returns `length`, or -1 after an error, which
+ * sink->output.error tells. This is an archive_write_callback. */
 static la_ssize_t write_to_output(struct archive *archive, void *context, const void *bytes, size_t length) {
     struct sink *sink = context;
     (void)archive;
@@ -335,8 +336,8 @@ static la_ssize_t write_to_output(struct archive *archive, void *context, const 
     return sink->output.error == 0 ? (la_ssize_t)length : -1;
 }
 
-/* Opens an archive, which was not used yet, to write a member to the sink. The member has no time in it, so that the
- * same input makes the same bytes. Returns false if that fails; archive_errno says why. */
+/* Opens a new archive to write a member to the sink. The member has no time in it, so that the same input makes the
+ * same bytes. Returns false if that fails; archive_errno says why. */
 static bool open_archive_for_member(struct sink *sink, struct archive *archive) {
     if (archive_write_set_format_raw(archive) != ARCHIVE_OK) return false;
     if (archive_write_add_filter(archive, sink->filter) != ARCHIVE_OK) return false;
@@ -354,8 +355,8 @@ static bool open_archive_for_member(struct sink *sink, struct archive *archive) 
     return begun;
 }
 
-/* Begins the next member, in a new archive. Returns false, without a complaint, and sets the sink's error if that
- * fails. */
+/* Begins the next member of a sink, in a new archive. If that fails, sets the sink's error and returns false, without a
+ * complaint. */
 static bool begin_sink_member(struct sink *sink) {
     sink->archive = archive_write_new();
     if (sink->archive == NULL || !open_archive_for_member(sink, sink->archive))

@@ -48,16 +48,18 @@ struct source {
     bool ended;                      /* No more bytes will come to `buffer`. */
 };
 
-/* Returns the length of the ending by which a file's name says that it is compressed, such as .gz, or 0 without one. */
+/* Returns the length in bytes of the ending of a file's name that stands for a compression: .gz, .zst, .xz or .bz2.
+ * Returns 0 without one. */
 size_t source_find_ending_length(const char *name);
 
 /* Opens the file at `path`, or standard input for `-`; if that is a terminal, says that it is waiting. The source must
- * be all zero, or closed. If it can't be opened, sets `problem` and returns false, without a complaint; then it need
- * not be closed. */
+ * be all zero, or closed. Returns false, with source->problem set but no complaint, if the file can't be opened or
+ * read, is not regular with regular_only, or if memory ran out; then the source is closed. A file that is not
+ * compressed, but named so, is opened, but marked as broken. */
 bool source_open(struct source *source, const char *path);
 
-/* Opens bytes in memory, which must stay until the source is closed. The source must be all zero, or closed. If memory
- * ran out, sets `problem` and returns false; then it need not be closed. */
+/* Opens bytes in memory, which must stay until the source is closed. The source must be all zero, or closed. Returns
+ * false, with source->problem set, if memory ran out; then the source is closed. */
 bool source_open_memory(struct source *source, const void *bytes, size_t length);
 
 /* Returns by what filter the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
@@ -83,7 +85,7 @@ void source_free(struct source *source);
 struct sink {
     struct output output;    /* Its descriptor is -1: the sink is closed. */
     int filter;              /* What source_get_filter returned. */
-    struct archive *archive; /* That of the member that was begun; NULL: none was. */
+    struct archive *archive; /* libarchive's writer of the current member; NULL: none was begun. */
 };
 
 #define SINK_CLOSED                                                                                                    \

@@ -34,8 +34,8 @@ static bool equals_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
-/* Removes the next header from the rest of a head, and sets *name and *value to its parts, without blanks around them.
- * Skips lines without a colon. Returns false at the end. */
+/* Removes the next header from *rest, with the lines before it that have no colon. Sets *name and *value to the
+ * header's parts, without blanks around them. Returns false, with nothing set, at the end. */
 static bool cut_next_header(struct span *rest, struct span *name, struct span *value) {
     while (rest->length > 0) {
         struct span line = span_cut(rest, '\n');
@@ -54,7 +54,8 @@ static void copy_truncated(char *to, size_t size, struct span from) {
     to[length] = '\0';
 }
 
-/* Returns what content of this type is, such as text/html. The type has no parameters. */
+/* Returns what kind of content a media type means, such as MEDIA_HTML for text/html. The type must have no
+ * parameters. */
 static enum media find_media(struct span type) {
     if (equals_word(type, "text/html") || equals_word(type, "application/xhtml+xml")) return MEDIA_HTML;
     if (equals_word(type, "application/http")) return MEDIA_HTTP;
@@ -78,7 +79,7 @@ static struct media_type parse_content_type(struct span value) {
 
 /* ---- WARC ---- */
 
-/* Returns the type of a record whose WARC-Type is this. */
+/* Returns the type of a record by the value of its WARC-Type. */
 static enum warc_type find_record_type(struct span value) {
     if (equals_word(value, "response")) return WARC_RESPONSE;
     return equals_word(value, "conversion") || equals_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
@@ -138,18 +139,19 @@ bool http_parse_head(const char *head, size_t length, struct http_head *parsed, 
     return true;
 }
 
-/* Reads the line that begins a chunk: the size of the chunk in up to eight hex digits, and perhaps an extension. Sets
- * *size, and returns the length of the line with its line end, or 0 if it is no such line or not complete. */
-static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
+/* Reads the line that begins a chunk: the chunk's size in bytes, in up to eight hex digits, and perhaps an extension.
+ * Sets *chunk_size, and returns the length of the line with its line end; or 0 if it is no such line or not
+ * complete. */
+static size_t read_chunk_line(const char *bytes, size_t length, size_t *chunk_size) {
     const char *newline = length > 0 ? memchr(bytes, '\n', length) : NULL;
     size_t digit_count = 0;
-    *size = 0;
+    *chunk_size = 0;
     if (newline == NULL) return 0;
     for (; digit_count < 8; digit_count++) {
         /* The bit makes capital letters small and leaves digits; it also makes digits of control characters. */
-        const char *hex = "0123456789abcdef", *digit = memchr(hex, bytes[digit_count] | 0x20, 16);
+        const char *hex_digits = "0123456789abcdef", *digit = memchr(hex_digits, bytes[digit_count] | 0x20, 16);
         if (digit == NULL || bytes[digit_count] < '0') break; /* At the line end at the latest. */
-        *size = *size << 4 | (size_t)(digit - hex);
+        *chunk_size = *chunk_size << 4 | (size_t)(digit - hex_digits);
     }
     if (digit_count == 0 || strchr("\r\n; ", bytes[digit_count]) == NULL) return 0;
     return (size_t)(newline - bytes) + 1;

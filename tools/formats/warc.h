@@ -13,10 +13,10 @@ struct warc_search {
     size_t line, searched; /* The offset of the line that is being searched, and how many bytes were searched. */
 };
 
-/* Searches for the end of a head in its first `length` bytes, which were fewer or as many in the call before. Returns
- * false if the end is not among them, so that more bytes are needed. Returns true with `head` set at the empty line
- * that ends the head, or with `head` 0 if a line begins another record before that; `line` is the offset of this line.
- */
+/* Searches the first `length` bytes of a head for its end, which is an empty line. Returns false if they are too few:
+ * then call it again with more bytes, and it goes on where it was. Returns true with search->head set to the length of
+ * the head; or, if another record begins before the end, with search->head 0 and search->line the offset of that
+ * record. */
 bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
 
 /* What content is, by its type. */
@@ -45,7 +45,8 @@ struct warc_head {
     struct media_type type_of_block;
 };
 
-/* Reads the head of a record. Sets *bad and returns false if it is none. */
+/* Reads the head of a record, of `length` bytes, into *parsed, whose `id` then points into the head. Sets *bad and
+ * returns false if the head does not begin with WARC/, or lacks a WARC-Type or a Content-Length that is a number. */
 bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad);
 
 struct http_head {
@@ -55,13 +56,14 @@ struct http_head {
     char encoding[16]; /* The Content-Encoding; "": there is none. */
 };
 
-/* Reads the head of an HTTP response. Sets *bad and returns false if it is none. */
+/* Reads the head of an HTTP response, of `length` bytes, into *parsed. Sets *bad and returns false if it does not begin
+ * with HTTP/ and a status. */
 bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad);
 
-/* Joins the chunks of a body, in place, and sets *length to the length of all. A body that doesn't begin with a chunk
- * stays as it is, since many archives keep joined bodies with heads that say chunked. Sets *cut to true if the body
- * ends before its last chunk does; otherwise *cut stays. Sets *bad and returns false if a chunk is broken; then the
- * body is partly joined. */
+/* Joins the chunks of a body of *length bytes in place, and sets *length to the length of the joined body. A body that
+ * doesn't begin with a chunk stays as it is, since many archives keep joined bodies with heads that say chunked. Sets
+ * *cut to true if the body ends before its last chunk does; otherwise *cut stays. Sets *bad and returns false if a
+ * chunk is broken; then the body is partly joined, and *length as it was. */
 bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad);
 
 #endif
