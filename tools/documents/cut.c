@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns a document without bytes, which begins at the source's offset. */
+/* Returns a document without bytes, which begins at the source's offset, and whose unit is UNIT_LINES until the caller
+ * changes it. */
 static struct raw_document begin_document(const struct documents *documents, enum document_format format) {
     return (struct raw_document){.format = format,
                                  .bytes = OUTPUT_BUFFER,
@@ -59,7 +60,7 @@ static bool cut_whole_file(struct documents *documents, struct raw_document *raw
     const char *bytes;
     size_t peeked;
     raw->unit = UNIT_FILE;
-    documents->cutting.format = FORMAT_AUTO;
+    documents->cut_state.format = FORMAT_AUTO;
     while (raw->bad.kind == BAD_NONE && (peeked = source_peek(source, 1, &bytes)) > 0) {
         raw_document_append(raw, bytes, peeked);
         source_skip(source, peeked);
@@ -69,8 +70,8 @@ static bool cut_whole_file(struct documents *documents, struct raw_document *raw
 
 /* ---- A document a line, or several ---- */
 
-/* Appends the source's next line to a document, without its \n, which the last line need not have. Returns false at the
- * end of the source, or if that ends too soon. */
+/* Appends the source's next line to a document, without its \n, which the last line may lack. Returns false, perhaps
+ * after appending a part of a line, at the end of the source or if that ends too soon. */
 static bool append_next_line(struct source *source, struct raw_document *raw) {
     const char *bytes, *newline;
     size_t peeked;
@@ -98,12 +99,13 @@ static bool is_blank_line(const struct output *line) {
     return rest.length == 0;
 }
 
-/* Makes a document of the next line that is not blank. Returns false at the end, or if the source failed. */
+/* Makes *raw, which begin_document made, a document of the next line that is not blank. Returns false at the end, or if
+ * the source failed. */
 static bool cut_line(struct documents *documents, struct raw_document *raw) {
     while (append_next_line(&documents->source, raw)) {
-        documents->cutting.lines++;
+        documents->cut_state.lines++;
         if (raw->bad.kind != BAD_NONE || !is_blank_line(&raw->bytes))
-            return end_document(documents, raw, "", documents->cutting.lines);
+            return end_document(documents, raw, "", documents->cut_state.lines);
         raw->bytes.length = 0;
         raw->begins = documents->source.offset;
     }
@@ -147,30 +149,31 @@ static bool has_lines_already(const struct raw_document *lines) {
     return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE;
 }
 
-/* Makes a document of the next lines of features that have the same ID. To see where they end, reads one line ahead,
- * and keeps it in `cutting` for the next call. Returns false at the end, or if the source failed. */
+/* Makes *raw, which begin_document made, a document of the next lines of features that have the same ID. To see where
+ * they end, reads one line ahead, and keeps it in `cut_state` for the next call. Returns false at the end, or if the
+ * source failed. */
 static bool cut_feature_lines(struct documents *documents, struct raw_document *raw) {
-    struct cutting *cutting = &documents->cutting;
+    struct cut_state *state = &documents->cut_state;
     struct source *source = &documents->source;
-    uint64_t first_line = cutting->lines, begins = cutting->line_begins;
-    bool is_read_ahead = cutting->has_line;
-    cutting->has_line = false;
+    uint64_t first_line = state->lines, begins = state->line_begins;
+    bool is_read_ahead = state->has_line;
+    state->has_line = false;
     for (;; is_read_ahead = false) {
         if (!is_read_ahead) {
             begins = source->offset;
-            if (!append_next_line(source, &cutting->line)) break;
-            cutting->lines++;
+            if (!append_next_line(source, &state->line)) break;
+            state->lines++;
         }
-        if (has_lines_already(raw) && !has_same_id(raw, &cutting->line)) {
-            cutting->has_line = true;
-            cutting->line_begins = raw->ends = begins;
+        if (has_lines_already(raw) && !has_same_id(raw, &state->line)) {
+            state->has_line = true;
+            state->line_begins = raw->ends = begins;
             return end_document(documents, raw, "", first_line);
         }
         if (!has_lines_already(raw)) {
             raw->begins = begins;
-            first_line = cutting->lines;
+            first_line = state->lines;
         }
-        move_line_to_document(raw, &cutting->line);
+        move_line_to_document(raw, &state->line);
     }
     return !source_failed(source) && has_lines_already(raw) && end_document(documents, raw, "", first_line);
 }
@@ -195,8 +198,8 @@ static bool consume_bytes(struct source *source, uint64_t length, struct raw_doc
     return true;
 }
 
-/* Sets *bytes to the next bytes of the source, and returns the length of the head that they begin with; 0 if it does
- * not end within `max_length` bytes, or within WARC_MOST_HEAD. Consumes nothing. */
+/* Returns the length of the head of WARC or HTTP that the source's next bytes begin with, and sets *bytes to them.
+ * Returns 0 if the head does not end within `max_length` bytes, or within WARC_MOST_HEAD. Consumes nothing. */
 static size_t peek_head(struct source *source, uint64_t max_length, const char **bytes) {
     struct warc_search search = {0};
     size_t wanted = 1;
@@ -209,7 +212,7 @@ static size_t peek_head(struct source *source, uint64_t max_length, const char *
     }
 }
 
-/* Skips the next line, and all others up to a line that begins a record, or to the end of the source. At least one byte
+/* Skips to the next line that begins a record, behind the current one, or to the end of the source. At least one byte
  * must be left. */
 static void skip_to_record(struct source *source) {
     static const char mark[] = "\nWARC/";
@@ -233,8 +236,9 @@ static void skip_line_ends(struct source *source) {
     while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
 }
 
-/* Consumes the head of an HTTP response, and makes `head` and `raw` describe the body behind it. Returns whether the
- * body may be a document, as the status says. If the head can't be read, `raw` becomes bad. */
+/* Consumes the head of an HTTP response, which is within the record's block. Sets head->length to the length of the
+ * body behind it, head->type_of_block to the body's type, and in `raw` how the body is encoded. Returns whether the
+ * status says that the body may be a document. If the head can't be read, returns false, and `raw` becomes bad. */
 static bool consume_response_head(struct source *source, struct warc_head *head, struct raw_document *raw) {
     const char *bytes;
     struct http_head http;
@@ -275,7 +279,9 @@ static bool consume_block(struct documents *documents, struct warc_head *head, s
     return is_document || raw->bad.kind != BAD_NONE;
 }
 
-/* Consumes a record, and sets *raw to its document, or to what is wrong with it. Returns false if there is neither. */
+/* Consumes a record, and sets *raw to its document, or to what is wrong with it; with takes_others, to a document of
+ * FORMAT_AUTO if it has neither. Otherwise returns false, as it does if the source fails within a record that was good
+ * so far. */
 static bool cut_record(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
     struct warc_head head;
@@ -302,8 +308,8 @@ static bool cut_record(struct documents *documents, struct raw_document *raw) {
            end_document(documents, raw, "byte ", offset);
 }
 
-/* Makes a document of the next record that has one, or sets *raw to what is wrong with a record. Returns false at the
- * end, or if the source failed. */
+/* Makes *raw, which begin_document made, a document of the next record that has one, or sets it to what is wrong with a
+ * record. Returns false at the end, or if the source failed. */
 static bool cut_warc_document(struct documents *documents, struct raw_document *raw) {
     const char *bytes;
     for (;;) {
@@ -319,12 +325,12 @@ static bool cut_warc_document(struct documents *documents, struct raw_document *
 
 void cut_open(struct documents *documents, enum document_format format) {
     bool has_lines = format == FORMAT_JSONL || format == FORMAT_TSV || format == FORMAT_FEATURES;
-    documents->cutting = (struct cutting){.format = format, .line = begin_document(documents, format)};
+    documents->cut_state = (struct cut_state){.format = format, .line = begin_document(documents, format)};
     if (has_lines) skip_byte_order_mark(&documents->source);
 }
 
 bool cut_next(struct documents *documents, struct raw_document *raw) {
-    const enum document_format format = documents->cutting.format;
+    const enum document_format format = documents->cut_state.format;
     if (format == FORMAT_AUTO) return false;
     *raw = begin_document(documents, format == FORMAT_WARC ? FORMAT_AUTO : format);
     bool found;
@@ -339,4 +345,4 @@ bool cut_next(struct documents *documents, struct raw_document *raw) {
     return found;
 }
 
-void cut_close(struct documents *documents) { raw_document_free(&documents->cutting.line); }
+void cut_close(struct documents *documents) { raw_document_free(&documents->cut_state.line); }

@@ -16,8 +16,8 @@
 static bool set_binary_file(const struct documents *documents, struct raw_document *raw, enum binary binary,
                             const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return cut_set_bad_file(documents, raw, BAD_BINARY, sniff_get_problem(binary));
-    snprintf(sentence, sizeof sentence, "%s; %s", sniff_get_problem(binary), advice);
+    if (binary != BINARY_OTHER) return cut_set_bad_file(documents, raw, BAD_BINARY, sniff_get_binary_problem(binary));
+    snprintf(sentence, sizeof sentence, "%s; %s", sniff_get_binary_problem(binary), advice);
     return cut_set_bad_file(documents, raw, BAD_BINARY, sentence);
 }
 
@@ -36,16 +36,16 @@ static bool begins_with_object_line(struct span bytes) {
     return line_end != NULL && line_end[-1] == '}';
 }
 
-/* Returns the next bytes of a source, of which nothing was consumed: at least `wanted`, or all if there are fewer. They
- * are valid until the source is used again. */
+/* Returns the next bytes of a source, without consuming them: at least `wanted`, or all if there are fewer. They are
+ * valid until the source is used again. */
 static struct span peek_first_bytes(struct source *source, size_t wanted) {
     struct span first_bytes = {"", 0};
     first_bytes.length = source_peek(source, wanted, &first_bytes.bytes);
     return first_bytes;
 }
 
-/* Returns the first bytes of the open file, by which its format is recognised. On standard input, a first line of JSON
- * suffices, since whoever writes it may wait for the answer. */
+/* Returns the first bytes of the open file, by which its format is recognised: DOCUMENT_SNIFFED or more, if it has so
+ * many. On standard input, a first line of JSON suffices, since whoever writes it may wait for the answer. */
 static struct span peek_bytes_to_sniff(struct documents *documents) {
     struct source *source = &documents->source;
     if (strcmp(documents->path, "-") != 0) return peek_first_bytes(source, DOCUMENT_SNIFFED);
@@ -58,8 +58,8 @@ static struct span peek_bytes_to_sniff(struct documents *documents) {
     return first_bytes;
 }
 
-/* Begins to cut the open file into documents. A file that is not text is only counted if it was found in a folder, and
- * is a bad record otherwise. Returns whether *raw was set to what is wrong with the file. */
+/* Begins to cut the open file into documents. Returns whether *raw was set to what is wrong with the file: it is
+ * refused, or is not text. If a file that is not text was found in a folder, it is only counted in left_out. */
 static bool begin_cutting_file(struct documents *documents, bool in_folder, struct raw_document *raw) {
     struct span first_bytes = {"", 0};
     if (documents->format == FORMAT_AUTO || in_folder) first_bytes = peek_bytes_to_sniff(documents);
@@ -78,7 +78,8 @@ static bool begin_cutting_file(struct documents *documents, bool in_folder, stru
     return false;
 }
 
-/* Sets when a regular file was last changed, and its size. Of other files, these are DATE_NONE and 0. */
+/* Sets *date to when a regular file was last changed, in microseconds since 1970, and *size to its bytes. Of other
+ * files, they become DATE_NONE and 0. */
 static void find_date_and_size(int descriptor, int64_t *date, uint64_t *size) {
     struct stat status;
     bool is_regular = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
@@ -94,12 +95,12 @@ static bool note_or_check_file(struct documents *documents, bool in_folder) {
     return documents->journal == NULL || journal_add_file(documents->journal, documents->path, in_folder, descriptor);
 }
 
-/* Opens a file, and begins to cut it. Returns whether *raw was set to what is wrong with it. Sets `stopped` after a
- * complaint if it can't be read twice, or has changed. */
+/* Opens the file at `path`, and begins to cut it. Returns whether *raw was set to what is wrong with the file. Sets
+ * `stopped`, after a complaint, if the file has to be read twice and can't be, or has changed since it was noted. */
 static bool open_file(struct documents *documents, const char *path, bool in_folder, struct raw_document *raw) {
     documents->path = path;
     documents->read_before = documents->source.bytes_read;
-    documents->cutting.format = FORMAT_AUTO;
+    documents->cut_state.format = FORMAT_AUTO;
     if (strpbrk(path, "\t\n") != NULL)
         return cut_set_bad_file(documents, raw, BAD_FILE,
                                 "the path contains a tab or a newline, which an ID can't contain; rename the file");
@@ -114,9 +115,9 @@ static bool open_file(struct documents *documents, const char *path, bool in_fol
 /* Sets *raw to the next document of the open file, or to why its source failed. Closes the file if there is neither.
  * Returns whether *raw was set. */
 static bool cut_next_or_close(struct documents *documents, struct raw_document *raw) {
-    const bool is_cut = documents->cutting.format != FORMAT_AUTO;
+    const bool is_cut = documents->cut_state.format != FORMAT_AUTO;
     if (cut_next(documents, raw)) return true;
-    documents->cutting.format = FORMAT_AUTO;
+    documents->cut_state.format = FORMAT_AUTO;
     if (is_cut && source_failed(&documents->source)) return cut_set_unreadable_file(documents, raw);
     cut_close(documents);
     source_close(&documents->source);
@@ -131,7 +132,7 @@ static struct links make_links(const struct strings *paths, const struct globs *
     return (struct links){.paths = (const char *const *)paths->values, .path_count = paths->count, .globs = globs};
 }
 
-/* Returns the counts of what was found so far, with those of links, which documents->found lacks. */
+/* Returns documents->found, completed by the counts of links, which it lacks. */
 static struct input_counts count_inputs_so_far(const struct documents *documents) {
     struct input_counts counts = documents->found;
     counts.known_links = documents->links.left_out[LINK_TO_KNOWN];
@@ -157,8 +158,8 @@ static bool end_folder(struct documents *documents, struct raw_document *raw) {
     return false;
 }
 
-/* Opens the next file that has a document which is wanted once more. Sets *is_raw_set to whether *raw was set to what
- * is wrong with the file. Returns false at the end, or once `stopped` is set. */
+/* Opens the next file with a document that is to be read once more. Sets *is_raw_set to whether *raw was set to what is
+ * wrong with the file. Returns false at the end, or once `stopped` is set. */
 static bool open_wanted_file(struct documents *documents, struct raw_document *raw, bool *is_raw_set) {
     const struct journal_file *file = rereading_find_next_file(documents->again);
     documents->stopped = documents->again->failed;
@@ -169,8 +170,9 @@ static bool open_wanted_file(struct documents *documents, struct raw_document *r
     return true;
 }
 
-/* Opens the next file, or begins or ends a folder. Sets *is_raw_set if that set *raw to what is wrong with the file or
- * folder; beginning a folder leaves it as it is. Returns false at the end. */
+/* Takes one step through the inputs: opens the next file, or begins or ends a folder. Sets *is_raw_set to true if that
+ * set *raw to what is wrong with the file or folder; beginning a folder leaves it as it is. Returns false at the end,
+ * or once `stopped` is set. */
 static bool open_next_input(struct documents *documents, struct raw_document *raw, bool *is_raw_set) {
     static char dash[] = "-", *standard_input[] = {dash};
     static const struct strings standard = {standard_input, 1};
@@ -327,7 +329,7 @@ static void append_count(char list[COUNT_LIST_BYTES], uint64_t count, const char
 void documents_report_left_out(const struct documents *documents) {
     char files[COUNT_LIST_BYTES] = "", links[COUNT_LIST_BYTES] = "";
     for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++)
-        append_count(files, documents->left_out[binary], sniff_get_name((enum binary)binary));
+        append_count(files, documents->left_out[binary], sniff_get_binary_name((enum binary)binary));
     for (int kind = LINK_TO_KNOWN; kind < LINK_KINDS; kind++)
         append_count(links, documents->links.left_out[kind], links_get_name((enum link_kind)kind));
     if (files[0] != '\0') complain("left out files that are not text: %s", files);

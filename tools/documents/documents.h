@@ -24,7 +24,7 @@ enum binary {
 };
 
 /* What was cut from the open source so far. */
-struct cutting {
+struct cut_state {
     enum document_format format; /* FORMAT_AUTO: nothing is left to cut. */
     uint64_t lines;              /* How many were read. */
     struct raw_document line;    /* Of features: the line that was read last. */
@@ -67,38 +67,41 @@ struct documents {
     struct folder_walk walk;          /* Through the folder that was begun last; its root is NULL: there is none. */
     struct input_counts found_before; /* What was found before that folder. */
     bool is_open;                     /* A file is open. */
-    struct cutting cutting;
+    struct cut_state cut_state;
     int64_t date;          /* When the open file was changed last, or DATE_NONE. */
     uint64_t size;         /* The bytes of the open file, as they are stored. */
     uint64_t bytes_before; /* Bytes of the files before the open one, as they are stored. */
     uint64_t read_before;  /* What source.bytes_read was before the file was opened. */
 };
 
-/* Sets *raw to the next document of the files and folders, which the caller frees. A bad one says what is wrong with
- * it, or with its file or folder. Returns false at the end, or once `stopped` is set. A folder means the regular files
- * in it and below, and the links that links.h chooses; a file that would be plain text, HTML or a manual page, but is
- * not text, is left out. A folder that has files, none of which can be read, sets `failed` after a complaint. */
+/* Sets *raw to the next document of the files and folders, which the caller frees. A bad one says in raw->bad what is
+ * wrong with it, or with its file or folder. Returns false at the end, or once `stopped` is set.
+ * Of a folder, the regular files in it and below are read, and the links that links.h chooses. A file in it that would
+ * be read as plain text, HTML or a manual page, but is not text, is left out. A folder that has files, none of which
+ * can be read, sets `failed` after a complaint. */
 bool documents_next(struct documents *documents, struct raw_document *raw);
 
-/* Sets *raw to a file as one document, which the caller frees: plain text, HTML or a manual page. If the file can't be
- * read as one, raw->bad says why. */
+/* Sets *raw to the file at `path` as one document, which the caller frees: plain text, HTML or a manual page. If the
+ * file can't be read as one, raw->bad says why. Of what the caller sets in `documents`, only `most` and `source` count.
+ * The caller calls documents_free. */
 void documents_read_one(struct documents *documents, const char *path, struct raw_document *raw);
 
-/* Returns whether any input is a manual page, by name and beginning. Ignores what can't be read. */
+/* Returns whether any file of the inputs, or of folders among them, is a manual page by its name and its first bytes.
+ * Ignores what can't be read. `globs`: which files of folders count; NULL: all. */
 bool documents_have_manual(const struct strings *paths, const struct globs *globs);
 
 /* A function that gets the path of a file and the format of its documents. It returns false to stop. */
 typedef bool (*format_visitor)(void *context, const char *path, enum document_format format);
 
-/* Visits all files that documents_next would cut, with the formats that their first bytes show. Ignores what can't be
- * read. */
+/* Visits all files that documents_next would cut, with the formats that their first bytes show, until `visit` returns
+ * false. Ignores what can't be read. */
 void documents_visit_formats(struct documents *documents, format_visitor visit, void *context);
 
 /* Reports on standard error how many files and links of each kind were left out, unless there were none. */
 void documents_report_left_out(const struct documents *documents);
 
-/* Returns how many bytes the files, and those in folders, have on the disk; 0 if an input is no file, such as a pipe.
- */
+/* Returns how many bytes the files at `paths`, and those in folders among them, have as they are stored, without the
+ * files that `globs` excludes. Returns 0 if an input is no regular file, such as a pipe. Ignores what can't be read. */
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs);
 
 /* Frees what the functions above allocated, and closes a file that is open. What the caller set stays the caller's. */

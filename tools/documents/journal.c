@@ -48,7 +48,7 @@ void journal_add_place(struct journal *journal, const struct place *place) {
 }
 
 bool journal_rewind(struct journal *journal) {
-    journal->next_file = journal->place_offset = journal->file_offset = 0;
+    journal->next_file_number = journal->place_offset = journal->file_offset = 0;
     return temporary_map(&journal->places) && temporary_map(&journal->files);
 }
 
@@ -60,7 +60,7 @@ bool journal_read_next_place(struct journal *journal, struct place *place) {
 
 void journal_find_file(struct journal *journal, uint64_t number) {
     struct file_record record;
-    for (; journal->next_file <= number; journal->next_file++) {
+    for (; journal->next_file_number <= number; journal->next_file_number++) {
         memcpy(&record, temporary_read_bytes(&journal->files, &journal->file_offset, sizeof record), sizeof record);
         const char *path = temporary_read_bytes(&journal->files, &journal->file_offset, record.length);
         journal->file = (struct journal_file){path, record.in_folder, record.status};
@@ -108,12 +108,12 @@ bool rereading_begin(struct rereading *rereading) {
     return true;
 }
 
-/* journal->next_file is the number behind the file that was returned last. If the next wanted document is in that file,
- * it was not found there, since otherwise another one would be the next; so the file has changed. */
+/* journal->next_file_number is 1 more than the number of the file that was returned last. If the next wanted document
+ * is in that file, it was not found there, since otherwise another one would be the next; so the file has changed. */
 const struct journal_file *rereading_find_next_file(struct rereading *rereading) {
     struct journal *journal = rereading->journal;
     if (!rereading->has_next || rereading->failed || interrupt_is_noted()) return NULL;
-    if (journal->next_file == rereading->place.file + 1) {
+    if (journal->next_file_number == rereading->place.file + 1) {
         rereading->failed = !complain_of_changed_file(&journal->file);
         return NULL;
     }

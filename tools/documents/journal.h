@@ -31,7 +31,7 @@ struct journal_file {
 struct journal {
     struct temporary places, files;
     uint64_t place_offset, file_offset; /* Where the next place, and the record of the next file, are read. */
-    uint64_t next_file;                 /* The number of the file whose record is read next. */
+    uint64_t next_file_number;          /* The number of the file whose record is read next. */
     struct journal_file file;           /* The file whose record was read last. */
 };
 
@@ -42,13 +42,13 @@ struct journal {
  * input. Returns false after a complaint. */
 bool journal_check_inputs(const struct strings *paths);
 
-/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. Returns false after a
+/* Makes the journal's files in `scratch`, a scratch folder in `folder`, as temporary_open does. Returns false after a
  * complaint; the caller calls journal_close even then. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
-/* Notes an open file by its path and its status. Returns false, after a complaint, if it is no regular file, and so
- * can't be read again. Errors of writing are found by journal_rewind. Another thread may call journal_add_place at the
- * same time. */
+/* Notes the open file `descriptor`: its path, its status, and whether it was found in a folder. Files get the numbers
+ * 0, 1 and so on. Returns false, after a complaint, if it is no regular file, and so can't be read again. Errors of
+ * writing are found by journal_rewind. Another thread may call journal_add_place at the same time. */
 bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor);
 
 /* Notes where a document is in the inputs, and what became of it. Errors of writing are found by journal_rewind. */
@@ -61,12 +61,12 @@ bool journal_rewind(struct journal *journal);
 /* Reads the next place. Returns false at the end, without a complaint. */
 bool journal_read_next_place(struct journal *journal, struct place *place);
 
-/* Sets journal->file to the file of this number, which must have been noted. Since records are read in their order,
- * numbers must not descend from call to call. */
+/* Sets journal->file to the file of this number, which must have been noted. Records are read in order, so a number
+ * must not be smaller than that of the call before. The file's path is valid until journal_close. */
 void journal_find_file(struct journal *journal, uint64_t number);
 
-/* Checks that the open file of this descriptor is the one that was noted, with the same size and time of change.
- * Returns false after a complaint. */
+/* Checks that the open file `descriptor` is the file that was noted, with the same size and time of change. Returns
+ * false after a complaint. */
 bool journal_check_file(const struct journal_file *file, int descriptor);
 
 /* Closes and removes the journal's files. */
@@ -91,12 +91,12 @@ struct rereading {
 /* Begins to read the journal, and finds the place of the first wanted document. Returns false after a complaint. */
 bool rereading_begin(struct rereading *rereading);
 
-/* Returns the file of the next wanted document, which is file number place.file of the journal. Returns NULL at the
- * end, if a signal was noted, or after a complaint, which sets `failed`. */
+/* Returns the journal's record of the file that has the next wanted document. Returns NULL at the end, if a signal was
+ * noted, or after a complaint, which sets `failed`: the document was not found in its file, which has changed. */
 const struct journal_file *rereading_find_next_file(struct rereading *rereading);
 
-/* Returns whether a document is the next wanted one. If so, sets raw->number, and finds the place of the wanted
- * document after it. */
+/* Returns whether `raw` is the next wanted document: one that is not bad, at the place that the journal has. If so,
+ * sets raw->number, and finds the place of the next wanted document behind it. */
 bool rereading_accept_if_wanted(struct rereading *rereading, struct raw_document *raw);
 
 /* Returns how many documents are wanted. */

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Batches in the ring for each worker, at most: enough that none waits for the others, and few enough that what was
- * made of them is still in the processor's cache when it is taken. */
+/* At most so many batches are in the ring for each worker: enough that none waits for the others, and few enough that
+ * what was made of them is still in the processor's cache when it is consumed. */
 enum { BATCHES_OF_WORKER = 16, RING_BATCHES = BATCHES_OF_WORKER * IDX_MAX_THREADS };
 
 /* The thread of a worker. */
@@ -38,7 +38,7 @@ struct reading {
 
     /* These are used by the thread that cuts alone while it runs. */
     struct documents documents;
-    struct document_batch *filling;
+    struct document_batch *new_batch; /* It is not in the ring yet; NULL: there is none. */
 
     pthread_mutex_t large_mutex; /* Held while a document that may take more than a worker's share is fingerprinted. */
     pthread_mutex_t mutex;       /* Protects what follows, up to what the caller's thread uses. */
@@ -52,7 +52,7 @@ struct reading {
 
     /* These are used by the caller's thread alone. */
     struct document_batch *batch;   /* The one that it got last, or NULL. */
-    size_t next;                    /* Its next document. */
+    size_t next_document;           /* The index of its next document. */
     bool has_returned_all, is_over; /* There are no more documents; a bad record ended the work. */
     struct output output;
     struct progress progress;
@@ -78,7 +78,7 @@ enum { RING_MEMORY_DIVISOR = 4 };
 static void free_batch(struct document_batch *batch) {
     if (batch == NULL) return;
     for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
-    free(batch->made.bytes);
+    free(batch->output.bytes);
     free(batch);
 }
 
@@ -94,7 +94,7 @@ static bool ring_has_room(const struct reading *reading, const struct document_b
 /* Puts the batch that is being filled, if there is one, into the ring once that has room. Returns false, without a
  * complaint, if the threads are to end instead. */
 static bool submit_batch(struct reading *reading) {
-    struct document_batch *batch = reading->filling;
+    struct document_batch *batch = reading->new_batch;
     if (batch == NULL) return true;
     pthread_mutex_lock(&reading->mutex);
     while (!reading->stopped && !ring_has_room(reading, batch)) pthread_cond_wait(&reading->has_room, &reading->mutex);
@@ -102,7 +102,7 @@ static bool submit_batch(struct reading *reading) {
     if (ok) {
         reading->ring[reading->submitted++ % RING_BATCHES] = batch;
         reading->ring_bytes += batch->bytes;
-        reading->filling = NULL;
+        reading->new_batch = NULL;
         pthread_cond_signal(&reading->has_batch);
     }
     pthread_mutex_unlock(&reading->mutex);
@@ -116,20 +116,21 @@ static void submit_before_wait(void *context) { submit_batch(context); }
 /* Moves a document to the batch that is being filled, or frees it if memory ran out. Submits the batch if it is full.
  * Returns false if the threads are to end, or after a complaint if memory ran out. */
 static bool add_to_batch(struct reading *reading, struct raw_document *raw) {
-    if (reading->filling == NULL) reading->filling = calloc(1, sizeof *reading->filling);
-    struct document_batch *batch = reading->filling;
+    if (reading->new_batch == NULL) reading->new_batch = calloc(1, sizeof *reading->new_batch);
+    struct document_batch *batch = reading->new_batch;
     if (batch == NULL) {
         complain("out of memory");
         raw_document_free(raw);
         return false;
     }
-    if (batch->count == 0) batch->made = (struct output)OUTPUT_BUFFER;
+    if (batch->count == 0) batch->output = (struct output)OUTPUT_BUFFER;
     batch->results[batch->count++] = (struct document_result){.raw = *raw, .bytes = raw->bytes.length};
     batch->bytes += raw->bytes.capacity;
     return (batch->count < BATCH_DOCUMENTS && batch->bytes < FULL_BATCH_BYTES) || submit_batch(reading);
 }
 
-/* Cuts the inputs into documents, and submits them in batches. This is the cutter's thread. */
+/* Cuts the inputs into documents, and submits them in batches. This is the cutter's thread; `context` is the struct
+ * reading. */
 static void *run_cutter(void *context) {
     struct reading *reading = context;
     struct raw_document raw;
@@ -145,8 +146,8 @@ static void *run_cutter(void *context) {
     return NULL;
 }
 
-/* Makes what is asked for of one batch after the other, until there are no more, or until the threads are to end, or
- * memory runs out. This is a worker's thread. */
+/* Makes what the rules ask for of one batch after the other, until no more will come, the threads are to end, or memory
+ * runs out. This is a worker's thread; `context` is its struct thread. */
 static void *run_worker(void *context) {
     struct thread *thread = context;
     struct reading *reading = thread->reading;
@@ -176,9 +177,9 @@ static bool start_threads(struct reading *reading) {
         reading->progress.input = rereading_count_wanted(rules->again);
     else if (reading->progress.shown)
         reading->progress.input = documents_count_bytes(reading->documents.paths, &rules->globs);
-    struct thread *next = reading->threads;
-    for (; reading->started_workers < rules->threads; reading->started_workers++, next++)
-        if (pthread_create(&next->thread, NULL, run_worker, next) != 0) break;
+    struct thread *worker = reading->threads;
+    for (; reading->started_workers < rules->threads; reading->started_workers++, worker++)
+        if (pthread_create(&worker->thread, NULL, run_worker, worker) != 0) break;
     reading->has_cutter =
         reading->started_workers == rules->threads && pthread_create(&reading->cutter, NULL, run_cutter, reading) == 0;
     reading->is_over = !reading->has_cutter;
@@ -193,8 +194,8 @@ enum patience { RETURN_AT_ONCE, WAIT_FOR_BATCH };
 /* Documents with few features are reported if they are 1 % or more of at least this many documents. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
-/* Counts a document, unless it is a record without one. If it is bad or cut short, also counts it there, and perhaps
- * reports it, as bad_count_record does. */
+/* Counts a document, unless it is a WARC record without one. If it is bad or cut short, also counts it as such, and
+ * perhaps reports it, as bad_count_record does. */
 static void count_and_report_document(struct reading *reading, const struct document_result *result) {
     const char *place = result->raw.place != NULL ? result->raw.place : "input";
     if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
@@ -212,7 +213,7 @@ static void count_and_report_document(struct reading *reading, const struct docu
 
 /* Frees the batches whose documents the caller's thread has all got, so that the ring has room for others. */
 static void free_finished_batches(struct reading *reading) {
-    const bool has_unfinished = reading->batch != NULL && reading->next < reading->batch->count;
+    const bool has_unfinished = reading->batch != NULL && reading->next_document < reading->batch->count;
     while (reading->freed < reading->returned - has_unfinished) {
         struct document_batch *batch = reading->ring[reading->freed % RING_BATCHES];
         pthread_mutex_lock(&reading->mutex);
@@ -225,8 +226,8 @@ static void free_finished_batches(struct reading *reading) {
     if (!has_unfinished) reading->batch = NULL;
 }
 
-/* Makes the next batch, in the order of the inputs, the current one, once a worker is done with it. Returns false at
- * the end, or with RETURN_AT_ONCE if it is not done yet. */
+/* Sets reading->batch to the next batch, in the order of the inputs, once a worker is done with it. Returns false at
+ * the end, or with RETURN_AT_ONCE if the batch is not done yet. */
 static bool advance_to_next_batch(struct reading *reading, enum patience patience) {
     bool is_done, is_end;
     pthread_mutex_lock(&reading->mutex);
@@ -240,7 +241,7 @@ static bool advance_to_next_batch(struct reading *reading, enum patience patienc
     reading->has_returned_all = is_end;
     if (is_done) {
         reading->batch = reading->ring[reading->returned++ % RING_BATCHES];
-        reading->next = 0;
+        reading->next_document = 0;
     }
     pthread_mutex_unlock(&reading->mutex);
     return is_done;
@@ -255,10 +256,10 @@ static void show_progress(struct reading *reading, uint64_t input_bytes) {
 /* Returns the next document of the current batch, which must have one, and counts it. Sets is_over if it ends the work.
  * With the last one of the batch, shows progress. */
 static struct document_result *consume_next_document(struct reading *reading) {
-    struct document_result *result = &reading->batch->results[reading->next++];
+    struct document_result *result = &reading->batch->results[reading->next_document++];
     count_and_report_document(reading, result);
     reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_sum_records(&reading->bad) > 0);
-    if (reading->next == reading->batch->count) show_progress(reading, result->raw.input_bytes);
+    if (reading->next_document == reading->batch->count) show_progress(reading, result->raw.input_bytes);
     return result;
 }
 
@@ -266,7 +267,7 @@ static struct document_result *consume_next_document(struct reading *reading) {
  * or with RETURN_AT_ONCE if none is ready. */
 static const struct made *get_next_document(struct reading *reading, enum patience patience) {
     if (reading->is_over || (!reading->has_cutter && !start_threads(reading))) return NULL;
-    while (reading->batch == NULL || reading->next == reading->batch->count) {
+    while (reading->batch == NULL || reading->next_document == reading->batch->count) {
         if (!advance_to_next_batch(reading, patience)) return NULL;
     }
     return batch_find_made(reading->batch, consume_next_document(reading));
@@ -282,7 +283,7 @@ const struct made *reading_next_ready(struct reading *reading) { return get_next
 /* ---- Totals ---- */
 
 /* Warns of the documents that have few features or none, or that can't be compared. The messages state their share of
- * the `good_count` documents that are not bad. */
+ * `good_count`, the number of documents that are not bad. */
 static void warn_of_few_features(const struct reading *reading, uint64_t good_count) {
     const struct reading_rules *rules = &reading->rules;
     const uint64_t few = reading->few_count, empty = reading->empty_count, min_features = rules->min_features;
@@ -318,20 +319,20 @@ static void warn_of_few_features(const struct reading *reading, uint64_t good_co
 static bool report_totals(const struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     const struct documents *documents = &reading->documents;
-    uint64_t good = reading->document_count - bad_sum_records(&reading->bad) - reading->bad.of[BAD_FILE];
+    uint64_t good_count = reading->document_count - bad_sum_records(&reading->bad) - reading->bad.of[BAD_FILE];
     documents_report_left_out(documents);
     if (rules->extract.json.id != NULL && documents->found.read_files > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");
     if (rules->globs.count > 0 && documents->found.opened_files == 0 && !documents->failed)
         complain("no file was read; --include and --exclude are matched against the path below the folder");
     const char *heading = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
-    bool any_good = rules->strict || bad_report_totals(&reading->bad, heading, good);
-    warn_of_few_features(reading, good);
+    bool any_good = rules->strict || bad_report_totals(&reading->bad, heading, good_count);
+    warn_of_few_features(reading, good_count);
     return any_good;
 }
 
-/* Ends the threads: at once, unless the caller's thread has got all documents. Then the cutter must wait neither for
- * room nor for input, which may never come: a byte in the pipe ends its reading. */
+/* Ends the threads, and waits for that. If the caller's thread has not got all documents, they end at once: the cutter
+ * must wait neither for room nor for input, which may never come, so a byte in the pipe ends its reading. */
 static void end_threads(struct reading *reading) {
     pthread_mutex_lock(&reading->mutex);
     reading->stopped = !reading->has_returned_all;
@@ -361,8 +362,8 @@ static bool open_workers(struct reading *reading) {
     return ok;
 }
 
-/* Checks that the recipe of the texts matches the expected one, unless one of them is NULL. Returns false after a
- * complaint. */
+/* Checks that `recipe`, that of the texts, matches `expected`, that of the index, unless one of them is NULL. Returns
+ * false after a complaint. */
 static bool check_expected_recipe(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
@@ -429,7 +430,7 @@ static void free_reading(struct reading *reading) {
     for (size_t i = 0; i < 2 && reading->stop_pipe[i] >= 0; i++) close(reading->stop_pipe[i]);
     text_table_free(reading->table);
     while (reading->freed < reading->submitted) free_batch(reading->ring[reading->freed++ % RING_BATCHES]);
-    free_batch(reading->filling);
+    free_batch(reading->new_batch);
     pthread_cond_destroy(&reading->has_room);
     pthread_cond_destroy(&reading->has_batch);
     pthread_cond_destroy(&reading->is_next_done);
@@ -484,20 +485,23 @@ enum reading_status reading_close(struct reading *reading) {
 
 /* ---- Printing ---- */
 
-/* Prints the lines that were made of the current batch, up to a record that ends the work, and counts the lines. Frees
- * the batch, unless that record is in it. */
+/* Prints the lines that were made of the rest of the current batch, up to a record that ends the work, and counts the
+ * lines. Frees the batch, unless that record is in it. */
 static void print_batch(struct reading *reading) {
-    const struct document_result *last = NULL;
-    while (reading->next < reading->batch->count && !reading->is_over) last = consume_next_document(reading);
-    if (last == NULL) return;
-    const char *line = reading->batch->made.bytes, *lines_end = line + last->end;
+    const struct document_result *last_result = NULL;
+    while (reading->next_document < reading->batch->count && !reading->is_over)
+        last_result = consume_next_document(reading);
+    if (last_result == NULL) return;
+    const char *line = reading->batch->output.bytes, *lines_end = line + last_result->end;
     /* Without bytes, the batch has no memory that could be searched. */
-    for (; last->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++) reading->lines++;
-    output_bytes(&reading->output, reading->batch->made.bytes, last->end);
+    for (; last_result->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++)
+        reading->lines++;
+    output_bytes(&reading->output, reading->batch->output.bytes, last_result->end);
     free_finished_batches(reading);
 }
 
-/* Prints the lines of all documents. Before waiting, flushes the output. */
+/* Starts the threads, and prints the lines of all documents. Flushes the output before it waits. Ends early after an
+ * error of output, or at a record that ends the work. */
 static void print_all_lines(struct reading *reading) {
     if (!start_threads(reading)) return;
     while (!reading->is_over && reading->output.error == 0) {
@@ -509,7 +513,8 @@ static void print_all_lines(struct reading *reading) {
     }
 }
 
-/* Prints the line #total (struct totals in tools/input/tsv.h). */
+/* Prints the line #total (struct totals in tools/input/tsv.h), with how many lines were printed, how many documents
+ * were left out, and an exit status that says whether the reading `failed`. */
 static void print_total_line(struct reading *reading, bool failed) {
     uint64_t left_out = bad_sum_records(&reading->bad) + reading->bad.of[BAD_FILE];
     if (reading->rules.min_features > 0) left_out += reading->few_count;

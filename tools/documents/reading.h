@@ -5,28 +5,28 @@
 #include "tools/documents/text_reader.h"
 #include "tools/formats/parts.h"
 
-/* The most bytes of memory that fingerprinting takes for each byte of a document: reached where no word repeats. */
+/* Fingerprinting takes up to this many bytes of memory for each byte of a document: so many where no word repeats. */
 enum { READING_BYTES_PER_BYTE = 16 };
 
-/* The memory if no other is asked for. */
+/* The default of memory_bytes in struct reading_rules. */
 #define READING_MEMORY_BYTES ((uint64_t)1 << 30)
 
-/* What is made of a document: lines of its fingerprints, its shingles, its text, or its fingerprints, in place of
- * shingles. */
-enum making { MAKES_LINES, MAKES_SHINGLES, MAKES_BODY, MAKES_FINGERPRINTS };
+/* What is made of a document: lines of its fingerprints (see reading_print), its shingles, the beginning of its text,
+ * or its fingerprints as numbers, which are in struct made in place of shingles. */
+enum reading_product { MAKES_LINES, MAKES_SHINGLES, MAKES_BODY, MAKES_FINGERPRINTS };
 
 /* A part of a text that is compared by itself (parts.h). */
 struct made_part {
     uint32_t number; /* Among all parts of the text, from 1. */
     uint32_t bytes;  /* Of its text in UTF-8. */
     uint32_t words;
-    uint32_t shingles; /* How many it has. Those of all parts follow each other in its document's. */
+    uint32_t shingles; /* How many it has. In made->shingles, they follow those of the part before. */
 };
 
 /* The most bytes of a text that are stored. */
 enum { READING_BODY = 1 << 18 };
 
-/* A document, and what was made of it. Of a bad record, there is only the ID, if it has one. */
+/* A document, and what was made of it. A bad record has nothing but an ID, and perhaps not even that. */
 struct made {
     const struct raw_document *raw;
     struct span id;           /* Empty if there is none. */
@@ -52,7 +52,7 @@ struct reading_rules {
     uint64_t min_features; /* Documents with fewer are left out. */
     bool strict;           /* The first bad record ends the work. */
     bool progress;         /* Progress is shown even if standard error is no terminal. */
-    enum making makes;
+    enum reading_product makes;
     enum parts_by by;   /* Of what shingles are made: of whole texts, or of each of their parts. */
     uint64_t min_words; /* Parts with fewer words have no shingles. */
     struct idx_text_shingle_options shingling; /* With MAKES_SHINGLES, what shingles are. */
@@ -72,15 +72,17 @@ enum reading_status {
     READING_FAILED, /* It did not get to the end, for example because of a bad record with `strict`. */
 };
 
-/* Prepares to read the inputs, which reading_next begins. What the rules and paths point to must stay valid until
- * reading_close. Returns NULL after a complaint. */
+/* Prepares to read the inputs at `paths` by `rules`, without reading any; the first call of reading_next starts that.
+ * What the rules and paths point to must stay valid until reading_close; there must be 1 to IDX_MAX_THREADS threads.
+ * Returns NULL, after a complaint, if the recipe is invalid or does not match expected_recipe, if the table can't be
+ * read or is not for the recipe, or if memory ran out. */
 struct reading *reading_open(const struct reading_rules *rules, const struct strings *paths);
 
 /* Returns the recipe of the texts in canonical form, or NULL if it is not known. Valid until reading_close. */
 const char *reading_recipe(const struct reading *reading);
 
 /* Waits for the next document, and returns it. It is valid until the next call of reading_next. Returns NULL at the
- * end, behind a bad record that ends the work, or after a complaint. */
+ * end, behind a bad record that ends the work, or after a complaint; reading_close says which. */
 const struct made *reading_next(struct reading *reading);
 
 /* Returns a further document, or NULL if none is ready without waiting. Unlike reading_next, keeps the documents that
@@ -91,9 +93,10 @@ const struct made *reading_next_ready(struct reading *reading);
  * were read; READING_FAILED if `reading` is NULL. */
 enum reading_status reading_close(struct reading *reading);
 
-/* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE, with the
- * recipe in canonical form. With `train`, counts all documents in a table instead, and writes that if there was no
- * error. Says on standard error what was left out. */
+/* Reads all documents of the inputs, and prints a line for each fingerprint to standard output: fingerprint<TAB>ID. If
+ * the recipe is known, the first line is #recipe<TAB>RECIPE, in canonical form, and the last one #total with counts.
+ * With `train`, instead counts all documents in a table, and writes that if there was no error. Says on standard error
+ * what was left out. */
 enum reading_status reading_print(const struct reading_rules *rules, const struct strings *paths);
 
 /* Visits the formats of all files that would be read, as documents_visit_formats does. */

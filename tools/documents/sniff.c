@@ -50,7 +50,7 @@ static bool begins_as_html(struct span first_bytes) {
     return begins_in_any_case(first_bytes, "<!doctype html") || begins_in_any_case(first_bytes, "<html");
 }
 
-/* Returns the format, by its first bytes, of a file whose name says none and that is not JSON. A manual page needs such
+/* Returns the format of a file by its first bytes, if its name states none and it is not JSON. A manual page needs such
  * a name as well, since files of many other kinds begin as it does. */
 static enum document_format find_format_by_content(const char *path, struct span first_bytes) {
     if (begins_with(first_bytes, "WARC/")) return FORMAT_WARC;
@@ -83,7 +83,7 @@ static bool are_fingerprint_lines(struct span first_bytes) {
     return has_fingerprint && has_letter;
 }
 
-/* Returns what kind of file it is in place of a text, by its first bytes and its name; BINARY_NONE if it may be one. */
+/* Returns by its first bytes and its name what kind of file without text it is; BINARY_NONE if it may be a text. */
 static enum binary find_binary(const char *path, struct span first_bytes) {
     static const struct {
         const char *mark, *ending;
@@ -125,9 +125,9 @@ static const struct {
     [BINARY_OTHER] = {"with NUL bytes", "it has a NUL byte in its first 8 KiB, so it is not a text"},
 };
 
-const char *sniff_get_name(enum binary binary) { return kinds[binary].name; }
+const char *sniff_get_binary_name(enum binary binary) { return kinds[binary].name; }
 
-const char *sniff_get_problem(enum binary binary) { return kinds[binary].problem; }
+const char *sniff_get_binary_problem(enum binary binary) { return kinds[binary].problem; }
 
 static const char fingerprints_refusal[] =
     "it begins with #recipe, and so it holds fingerprints, not texts; idx clusters reads them, and so do idx build and "
@@ -141,7 +141,8 @@ static const char csv_refusal[] =
     "it is CSV by its name, which is not read; make JSON Lines of it, or TSV of ID and text; --format plain reads it "
     "as one text";
 
-/* Returns what JSON a file begins with; has_text is set if the first object has any of the rules' fields of texts. */
+/* Returns what JSON a file begins with, as jsonl_look_at_beginning does; but has_text says whether the first object has
+ * any of the rules' fields of texts. */
 static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules, struct span first_bytes) {
     struct jsonl_beginning found = jsonl_look_at_beginning(first_bytes, rules->text);
     for (size_t i = 1; i < rules->texts.count && !found.has_text; i++)
@@ -149,8 +150,9 @@ static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules
     return found;
 }
 
-/* Sets the format of a file by its name and content, and if it is refused, the refusal. In a folder, JSON counts as
- * documents only if it has the field of texts or several lines, since programs keep their settings in JSON, too. */
+/* Sets sniffed->format by the name and content of a file, and sniffed->refusal if it is refused. In a folder, JSON
+ * counts as documents only if it has the field of texts or several lines, since programs keep their settings in JSON,
+ * too. */
 static void find_format_and_refusal(const struct documents *documents, struct span first_bytes, bool in_folder,
                                     struct sniffed *sniffed) {
     enum document_format named_format = find_format_by_name(documents->path);

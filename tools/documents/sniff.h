@@ -15,14 +15,15 @@ struct sniffed {
  * then not checked for being a text. */
 struct sniffed sniff_file(const struct documents *documents, struct span first_bytes, bool in_folder);
 
-/* Returns what a file is that is one document, by its name and first bytes: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN,
- * with `binary` set if it is no text. */
+/* Returns what the file at `path` is, by its name and first bytes, if it is read as one document: FORMAT_PLAIN,
+ * FORMAT_HTML or FORMAT_MAN, with `binary` set if it is no text. */
 struct sniffed sniff_one_document(const char *path, struct span first_bytes);
 
-/* Returns the name of this kind of files that are no texts, as lists of what was left out have it. */
-const char *sniff_get_name(enum binary binary);
+/* Returns a short name of a kind of files that are no texts, as in the message "left out files that are not text: 2 ×
+ * PDF". */
+const char *sniff_get_binary_name(enum binary binary);
 
-/* Returns a sentence that says what is wrong with a file of this kind, and what to do. */
-const char *sniff_get_problem(enum binary binary);
+/* Returns a sentence that says why a file of this kind is not read, and what to do. It follows a path and a colon. */
+const char *sniff_get_binary_problem(enum binary binary);
 
 #endif

@@ -46,9 +46,9 @@ static bool part_equals(const char *part, const char *text) {
     return length == strlen(text) && memcmp(part, text, length) == 0;
 }
 
-/* Checks that the parts hash= and ties= of a recipe of features have values that the command can obey; if features are
- * hashes already, the value of hash= does not matter. Everything else in such a recipe is a name. Recipes of texts are
- * checked by libidxtext. Returns false after a complaint. */
+/* Checks the parts hash= and ties= of a recipe of features: they need values that the command knows. If `are_hashes`,
+ * features are hashes already, and the value of hash= does not matter. Everything else in such a recipe is a name.
+ * Recipes of texts are checked by libidxtext. Returns false after a complaint. */
 static bool check_feature_recipe(const char *recipe, bool are_hashes) {
     for (const char *part = strchr(recipe, ';'); part != NULL; part = strchr(part, ';')) {
         part++;
@@ -62,9 +62,9 @@ static bool check_feature_recipe(const char *recipe, bool are_hashes) {
     return true;
 }
 
-/* Appends --hash and --ties to the recipe of the option --recipe, or without it, to the default for texts, or to
- * "hashes" or "features". Then reads from the whole recipe how features are hashed and what ties become, since --recipe
- * may say this as well. For features without any of the three options, the recipe stays NULL. Returns false after a
+/* Appends the parts of --hash and --ties to the recipe: to that of --recipe, or else to the default for texts, to
+ * "hashes" or to "features". Then sets extract.hash and extract.ties by the whole recipe, since --recipe may have these
+ * parts as well. For features without any of the three options, the recipe stays NULL. Returns false after a
  * complaint. */
 static bool apply_recipe_options(struct text_options *options) {
     struct reading_rules *rules = &options->rules;

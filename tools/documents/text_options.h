@@ -13,20 +13,21 @@ struct text_options {
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* If rules.recipe points here, the recipe with these parts. */
 };
 
-/* Sets the recipe to that of sketches, by the shingles of the rules, that are large enough to find texts with a
- * resemblance of `threshold` or more, in units of 1/IDX_THRESHOLD_ONE. Sets *values to the number of values of such a
- * sketch. Returns false, after a complaint, if these are more than IDX_MAX_SKETCH. */
+/* Sets the recipe to minhash:M, by the shingles of the rules, with M so large that sketches find texts with a
+ * resemblance of `threshold` or more, in units of 1/IDX_THRESHOLD_ONE. Sets *values to M. Returns false, after a
+ * complaint, if M is more than IDX_MAX_SKETCH. */
 bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *values);
 
 /* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
 extern const char *const text_format_names[];
 
-/* Sets the options to their defaults, before they are read. */
+/* Sets the options to their defaults, before the command line is read. */
 void text_options_init(struct text_options *options);
 
-/* Checks the options once they are read, and completes the rules by them. `format` is that of --format, FORMAT_AUTO
- * without it. Returns false after a complaint. From now on the rules may point into *options, which must stay where it
- * is. */
+/* Checks the options once the command line is read, and completes the rules by them. `format` is that of --format,
+ * FORMAT_AUTO without it. Returns false, after a complaint, if the recipe is too long, has a tab or newline, or has a
+ * part of an option that is given as well; or if one for features names an unknown hash or ties. The rules may then
+ * point into *options, which must stay where it is. */
 bool text_options_complete(struct text_options *options, enum document_format format);
 
 /* Frees the lists in the rules. */

@@ -16,12 +16,13 @@
 
 /* ---- Features that were made elsewhere ---- */
 
-/* Returns how many bytes a message quotes of something wrong that has `length` bytes: 40 at most. It is an int for the
- * precision of %.*s. */
+/* Returns how many bytes of `length` wrong ones a message quotes: 40 at most. It is an int for the precision of
+ * %.*s. */
 static int limit_quoted_bytes(size_t length) { return length < 40 ? (int)length : 40; }
 
-/* Parses a weight, as idx_weight_parse does. Sets *bad and returns false if the text is none. Sums of weights can't
- * overflow, since documents have fewer than 2^30 bytes, and a weight is at most 10^10 units. */
+/* Parses a weight as idx_weight_parse does, in units of 1/IDX_DECIMAL_WEIGHT_ONE. Sets *bad and returns false if the
+ * text is none. Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a weight is at most
+ * 10^10 units. */
 static bool parse_weight(const char *text, size_t length, int64_t *weight, struct bad *bad) {
     return idx_weight_parse(text, length, weight) ||
            bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
@@ -177,8 +178,8 @@ const char *text_reader_recipe(const struct text_reader *reader) { return idx_te
 
 enum { MAX_FIELDS = 3 };
 
-/* Sets `named` to the fields with the names that libidxtext knows, and returns how many there are. An empty description
- * is not among them, so that recipes use the text in its place. */
+/* Sets named[0], named[1] and so on to the fields with the names that libidxtext knows, and returns how many there are.
+ * An empty description is not among them, so that recipes use the text in its place. */
 static size_t name_text_fields(const struct fields *fields, struct idx_text_field named[MAX_FIELDS]) {
     named[0] = (struct idx_text_field){"body", fields->body.bytes, fields->body.length};
     named[1] = (struct idx_text_field){"title", fields->title.bytes, fields->title.length};
@@ -195,8 +196,8 @@ static bool check_text_status(enum idx_status status, const struct idx_error *er
     return status == IDX_OK || bad_set(bad, kind, "%s", error->sentence);
 }
 
-/* Fingerprints extracted fields, and sets *result but for the ID and the body. Sets *bad and returns false if that
- * fails, as check_text_status says. */
+/* Fingerprints extracted fields, and sets all of *result but the ID and the body. Sets *bad and returns false if
+ * check_text_status does. */
 static bool fingerprint_fields(struct text_reader *reader, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
     struct idx_text_field named[MAX_FIELDS];

@@ -21,9 +21,10 @@ extern const char text_default_recipe[];
  * ICU than this build's. The caller frees it. Returns NULL after a complaint if memory ran out. */
 char *text_canonical_recipe(const char *recipe);
 
-/* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
- * unless the recipe weighs by one, and `rules` must stay valid. Returns false after a complaint, also if this build has
- * no libidxtext; the caller calls text_reader_close even then. */
+/* Opens a fingerprinter of `bits` bits for a recipe; if that is NULL, all documents must be of FORMAT_FEATURES. `table`
+ * is a table of document frequencies if the recipe needs one, and NULL otherwise. It and `rules` must stay valid until
+ * text_reader_close. Returns false, after a complaint, if the recipe is invalid, does not go with the table or the
+ * bits, or if memory ran out; the caller calls text_reader_close even then. A build without libidxtext always fails. */
 bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
                       const struct extract_rules *rules);
 
@@ -43,9 +44,9 @@ struct text_result {
     struct span body; /* The text, valid as long as the ID. Of FORMAT_FEATURES there is none. */
     uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
     size_t count;      /* How many fingerprints there are. */
-    uint64_t features; /* How many distinct ones there are; of FORMAT_FEATURES, all. */
-    int64_t weight;    /* The sum of their weights, in units of 1/IDX_WEIGHT_ONE; 0: not known. */
-    /* What the fingerprint is the hash of; without bytes if it is no hash. Valid until the reader is used again. */
+    uint64_t features; /* How many distinct features the text has; of FORMAT_FEATURES, all its features. */
+    int64_t weight;    /* The sum of the features' weights, in units of 1/IDX_WEIGHT_ONE; 0: not known. */
+    /* The bytes whose hash the fingerprint is; no bytes if it is no hash. Valid until the reader is used again. */
     struct span signature;
 };
 
@@ -66,23 +67,28 @@ bool text_reader_extract(struct text_reader *reader, struct raw_document *raw, s
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
                                   struct output *body);
 
-/* Appends the hashes of a text's shingles, each a uint64_t, to `list`, an output in memory. If `shingling` is NULL,
- * shingles are the default ones. Sets *bad and returns false if ICU can't cut the text, or if memory ran out. */
+/* Appends the hashes of a text's shingles, each a uint64_t, to `list`, an output in memory. `shingling` states what
+ * shingles are and how they are ordered; NULL means the defaults of idx_text_shingles: 5 words, ascending, each once.
+ * Sets *bad and returns false if ICU can't cut the text, if it is too long, or if memory ran out; then nothing is
+ * appended. */
 bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad);
 
-/* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingle_count` is how many of these it has,
- * repetitions included. Sets *bad and returns false if ICU can't cut the text, or if memory ran out. */
+/* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingle_count` is how many shingles by
+ * `shingling` it has, repetitions included. Sets *bad and returns false if ICU can't cut the text, or if memory ran
+ * out; then *words is unspecified. */
 bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingle_count,
                       uint64_t *words, struct bad *bad);
 
 /* Reads a table of document frequencies, which text_table_free frees. Returns false after a complaint. */
 bool text_table_read(struct idx_text_table **table, const char *path);
 
-/* Makes an empty table for the features of the reader's recipe. Returns false after a complaint. */
+/* Sets *table to an empty table for the features of the reader's recipe; text_table_free frees it. The reader must have
+ * a fingerprinter. Returns false after a complaint. */
 bool text_table_create(struct idx_text_table **table, const struct text_reader *reader);
 
-/* Counts a document in the table. Sets *bad and returns false if it is bad, or if memory ran out. */
+/* Adds 1 to the document frequency of each feature of a document, whose bytes may change. Sets *bad and returns false
+ * if the document is bad, or if memory ran out. `bad` may be &raw->bad. */
 bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
                     struct bad *bad);
 

@@ -48,8 +48,9 @@ bool makes_sketches(const struct reading_rules *rules) {
            recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
 }
 
-/* Notes in *result how many features a text has, and whether these are few: fewer than min_features, or without that
- * rule, than FEW_FEATURES of a SimHash. Returns whether the text has min_features. */
+/* Sets result->features to how many features a text has, and result->few to whether these are fewer than min_features;
+ * if that is 0, to whether they are fewer than FEW_FEATURES, which counts for SimHash alone. Returns whether the text
+ * has at least min_features. */
 static bool note_feature_count(const struct reading_rules *rules, struct document_result *result,
                                const struct text_result *text) {
     uint64_t few_limit = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
@@ -68,8 +69,9 @@ static bool append_shingles(const struct reading_rules *rules, struct document_r
     return true;
 }
 
-/* Appends the shingles of a part of a text to `output`, and a struct made_part to the worker's `parts`. If the part has
- * too few words, only adds these to other_words. Returns false, with result->raw.bad set, if that fails. */
+/* Appends the shingles of part `number` of a text, counted from 1, to `output`, and a struct made_part to the worker's
+ * `parts`. If the part has no words, or fewer than min_words, only adds their number to other_words. Returns false,
+ * with result->raw.bad set, if that fails. */
 static bool append_part_shingles(struct worker *worker, struct document_result *result, struct span part,
                                  uint32_t number, struct output *output) {
     struct made *made = &result->made;
@@ -121,8 +123,9 @@ static bool append_all_parts(struct worker *worker, struct document_result *resu
     return true;
 }
 
-/* Appends the fingerprints of a document and its ID to `output`; or nothing if it is bad, which sets result->raw.bad,
- * or has too few features. Fingerprints take the place of shingles there, as MAKES_FINGERPRINTS says. */
+/* Appends the fingerprints of a document and its ID to `output`, for MAKES_FINGERPRINTS: shingle_count becomes the
+ * number of fingerprints. Appends nothing if the document has too few features, or is bad, which sets
+ * result->raw.bad. */
 static void append_fingerprints(struct worker *worker, struct document_result *result, struct output *output) {
     struct text_result text;
     if (!text_reader_fingerprint(&worker->reader, &result->raw, &text, &result->raw.bad) ||
@@ -182,8 +185,7 @@ static bool may_exceed_share(const struct reading_rules *rules, uint64_t bytes) 
     return bytes * READING_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
 }
 
-/* Returns the most bytes that a document can have in any form. A compressed one may become as large as
- * extract.max_text. */
+/* Returns how many bytes a document may have in any form: what it has now, or if it is compressed, extract.max_text. */
 static uint64_t find_max_bytes(const struct reading_rules *rules, const struct raw_document *raw) {
     return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
 }
@@ -208,16 +210,16 @@ bool worker_process_batch(struct worker *worker, struct document_batch *batch) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
         const struct reading_rules *rules = worker->rules;
-        if (rules->makes != MAKES_LINES) pad_to_64_bits(&batch->made);
-        result->begin = batch->made.length;
+        if (rules->makes != MAKES_LINES) pad_to_64_bits(&batch->output);
+        result->begin = batch->output.length;
         if (ok && may_exceed_share(rules, find_max_bytes(rules, raw)))
-            process_large_document(worker, result, &batch->made);
+            process_large_document(worker, result, &batch->output);
         else if (ok)
-            process_document(worker, result, &batch->made);
-        if (batch->made.error != 0) bad_set_memory(&raw->bad);
+            process_document(worker, result, &batch->output);
+        if (batch->output.error != 0) bad_set_memory(&raw->bad);
         ok = ok && raw->bad.kind != BAD_MEMORY;
-        if (!ok) batch->made.length = result->begin; /* Drops what was made before memory ran out. */
-        result->end = batch->made.length;
+        if (!ok) batch->output.length = result->begin; /* Drops what was made before memory ran out. */
+        result->end = batch->output.length;
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_BUFFER;
     }
@@ -226,7 +228,7 @@ bool worker_process_batch(struct worker *worker, struct document_batch *batch) {
 
 const struct made *batch_find_made(const struct document_batch *batch, struct document_result *result) {
     struct made *made = &result->made;
-    const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
+    const char *bytes = batch->output.bytes == NULL ? "" : batch->output.bytes + result->begin;
     /* Nothing was appended, so all counts must be 0, whatever was set before memory ran out. */
     if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
     made->raw = &result->raw;

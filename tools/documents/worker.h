@@ -21,16 +21,16 @@ struct document_result {
     size_t bytes;            /* How many it had. */
     uint64_t features;       /* UINT64_MAX: they were not counted. */
     bool few;                /* It has few features, or no shingles or parts, which is reported. */
-    size_t begin, end;       /* Where its lines are in the batch's `made`; or all that batch_find_made finds there. */
-    struct made made;        /* How many there are of each; pointers are set by batch_find_made. */
+    size_t begin, end;       /* Where in the batch's output is what was made of it. */
+    struct made made;        /* Its counts and lengths; batch_find_made sets its pointers. */
 };
 
 /* Documents that one worker fingerprints. */
 struct document_batch {
     size_t count, bytes; /* How many there are, and their memory when they were added. */
     struct document_result results[BATCH_DOCUMENTS];
-    struct output made; /* What was made of all of them. */
-    bool done;          /* It was made. */
+    struct output output; /* What was made of all of them, one behind the other. */
+    bool done;            /* A worker is done with it. */
 };
 
 struct worker {
@@ -52,9 +52,9 @@ bool makes_sketches(const struct reading_rules *rules);
  * nothing to close. */
 bool worker_open(struct worker *worker, struct idx_error *error);
 
-/* Makes what the rules ask for of each document of a batch, appends it to the batch's `made`, and frees the documents'
- * bytes. Returns false, without a complaint, if memory ran out: nothing is made of that document and of those behind
- * it, and the worker ends. */
+/* Makes what the rules ask for of each document of a batch, appends it to batch->output, and frees the documents'
+ * bytes. What is wrong with a document is in its raw.bad. Returns false, without a complaint, if memory ran out:
+ * nothing is made of that document and of those behind it, and the worker ends. */
 bool worker_process_batch(struct worker *worker, struct document_batch *batch);
 
 /* Returns what was made of a document of the batch. Sets its pointers, which could not be set before since the memory
