@@ -5,8 +5,8 @@
 #include "tools/dedup/indexed.h"
 #include "tools/resemblance/shingling.h"
 
-/* Sets *shingling to that of the index at `path`, which must be one of texts. If `is_shingle_given`, --shingle has set
- * it already, and must agree. Returns false after a complaint. */
+/* Sets *shingling to that of `index`, which must be one of texts; messages call it `path`. If `is_shingle_given`,
+ * --shingle has set *shingling already, and must agree. Returns false after a complaint. */
 static bool apply_shingling_of_index(const struct idx_index *index, const char *path, bool is_shingle_given,
                                      struct idx_text_shingle_options *shingling) {
     struct idx_properties properties;
@@ -39,8 +39,8 @@ bool against_open(struct idx_index **index, const char *path, bool is_shingle_gi
     return succeeded(status, &error) && apply_shingling_of_index(*index, path, is_shingle_given, shingling);
 }
 
-/* Adds the texts of the file or folder at `path`, or their parts, to `resemble`, unless they are bad or empty. Returns
- * false after a complaint, or if a signal was noted. */
+/* Adds the texts of the file or folder at `path`, or their parts if `rules` divide them, to `resemble`. Leaves out
+ * those that are bad or have no shingles. Returns false after a complaint, or if a signal was noted. */
 static bool add_texts_of_files(const char *path, const struct reading_rules *rules, struct resemble *resemble) {
     const struct strings texts = {(char **)(uintptr_t)&path, 1};
     struct reading_rules own_rules = *rules;

@@ -6,14 +6,15 @@
 #include "tools/documents/reading.h"
 #include "tools/resemblance/resemble.h"
 
-/* Opens the index at `path`, and sets *shingling to that of its texts; but if `is_shingle_given`, --shingle has set it,
- * and must agree. If `path` is NULL or no index, does nothing: *index, which the caller has set to NULL, stays so.
- * Returns false after a complaint, as for an index of fingerprints. The caller closes *index even then. */
+/* Opens the index at `path`, and sets *shingling to the shingles of its texts. If `is_shingle_given`, --shingle has set
+ * *shingling, which must agree. If `path` is NULL, or a file or folder that is no index, does nothing: *index, which
+ * the caller has set to NULL, stays so. Returns false, after a complaint, if nothing is at `path`, if the index can't
+ * be opened, if it is one of fingerprints, or if the shingles differ. The caller closes *index even then. */
 bool against_open(struct idx_index **index, const char *path, bool is_shingle_given,
                   struct idx_text_shingle_options *shingling);
 
-/* Adds the texts of the index, or if that is NULL, of the file or folder at `path`, to `resemble`, as its known ones.
- * Returns false after a complaint, or if a signal was noted. */
+/* Adds texts to `resemble` as its known ones: those of `index`, or if that is NULL, those of the file or folder at
+ * `path`, read by `rules`. Returns false after a complaint, or if a signal was noted. */
 bool against_read(const struct idx_index *index, const char *path, const struct reading_rules *rules,
                   struct resemble *resemble);
 

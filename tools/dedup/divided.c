@@ -48,19 +48,19 @@ bool divided_add_document(struct divided *divided, struct resemble *resemble, st
 
 /* ---- Deciding ---- */
 
-/* Returns where the parts of a document end in `parts`, which is where those of the next one begin. */
+/* Returns the index in `parts` behind the last part of a document, which is where those of the next one begin. */
 static uint64_t find_end_of_parts(const struct divided *divided, uint64_t document) {
-    return document + 1 < divided->document_count ? divided->documents[document + 1].first : divided->part_count;
+    return document + 1 < divided->document_count ? divided->documents[document + 1].first_part : divided->part_count;
 }
 
 /* How many documents have a part that is kept, or a part that joins it. */
 struct spread {
     uint32_t document_count;
-    uint32_t last_document; /* The number, plus 1, of the document that was counted last; 0: none was. */
+    uint32_t last_document; /* 1 + the number of the document that was counted last; 0: none was. */
 };
 
-/* Returns an array with the spread of each part, which is 0 for parts that are not kept. The caller frees it. Returns
- * NULL after a complaint if memory ran out. */
+/* Returns an array with the spread of each part, by its index in `parts`; parts that are not kept have a spread of 0.
+ * The caller frees it. Returns NULL after a complaint if memory ran out. */
 static struct spread *count_documents_of_parts(const struct divided *divided, const struct resemble *resemble) {
     struct spread *spread = calloc((size_t)divided->part_count + 1, sizeof *spread);
     if (spread == NULL) complain("out of memory");
@@ -81,8 +81,8 @@ struct min_spread {
     uint64_t of_first;  /* For the first one; UINT64_MAX: it is kept. */
 };
 
-/* Returns whether part number `part` is dropped, which joins part number `kept`. Both are the same for the first one of
- * parts that resemble each other. */
+/* Returns whether the part with index `part` in `parts` is dropped. It joins the part with index `kept`, which is the
+ * same for the first one of parts that resemble each other. */
 static bool is_part_dropped(const struct divided *divided, const struct spread *spread,
                             const struct min_spread *min_spread, uint64_t part, uint64_t kept) {
     const bool is_within = divided->parts[kept].document == divided->parts[part].document;
@@ -90,8 +90,8 @@ static bool is_part_dropped(const struct divided *divided, const struct spread *
     return part != kept && (!is_within || divided->within) && spread[kept].document_count >= min_spread->of_copies;
 }
 
-/* Marks the parts that are dropped. A part that joins another one, but stays by `again` or `within`, is kept in
- * `resemble` as well. */
+/* Marks the parts that are dropped, and sums up their bytes. A copy that is not dropped, because of `again` or
+ * `within`, becomes a part that is kept in `resemble` as well. */
 static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spread) {
     const uint64_t again = quota_find_count(&divided->again, divided->document_count);
     struct min_spread min_spread = {.of_copies = again, .of_first = UINT64_MAX};
@@ -110,12 +110,12 @@ static void mark_dropped_parts(struct divided *divided, struct resemble *resembl
     }
 }
 
-/* Marks the documents to drop as a whole: a part of them is dropped, and they are left with no words, or with fewer
- * than min_document_words. */
+/* Marks and counts the documents to drop as a whole: a part of them is dropped, and they are left with no words, or
+ * with fewer than min_document_words. */
 static void mark_documents_to_drop(struct divided *divided) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         uint64_t words_left = divided->documents[i].other_words, dropped_parts = 0;
-        for (uint64_t j = divided->documents[i].first; j < find_end_of_parts(divided, i); j++) {
+        for (uint64_t j = divided->documents[i].first_part; j < find_end_of_parts(divided, i); j++) {
             const bool is_dropped = bit_is_set(divided->dropped, j);
             dropped_parts += is_dropped;
             words_left += is_dropped ? 0 : divided->parts[j].words;
@@ -144,7 +144,7 @@ void divided_write_dropped_documents(const struct divided *divided, struct resem
                                      const char *line_end) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         if (!bit_is_set(divided->gone, i)) continue;
-        struct span id = resemble_find_id(resemble, resemble->known + divided->documents[i].first);
+        struct span id = resemble_find_id(resemble, resemble->known + divided->documents[i].first_part);
         while (id.bytes[--id.length] != ':') continue; /* What remains of the part's ID is its document's. */
         output_id(output, id.bytes, id.length);
         output_text(output, line_end);
@@ -158,7 +158,7 @@ bool divided_part_is_dropped(const struct divided *divided, uint64_t document, u
 }
 
 bool divided_has_dropped_part(const struct divided *divided, uint64_t document) {
-    for (uint64_t i = divided->documents[document].first; i < find_end_of_parts(divided, document); i++) {
+    for (uint64_t i = divided->documents[document].first_part; i < find_end_of_parts(divided, document); i++) {
         if (bit_is_set(divided->dropped, i)) return true;
     }
     return false;

@@ -16,8 +16,8 @@ static const char folder_name[] = "folder", table_name[] = "dropped.tsv";
 
 /* ---- Names ---- */
 
-/* Returns the name in a tree of the input at `path`, as tree_create_file says, without slashes and dots that mean
- * nothing. "" means the tree itself. The caller frees the name. Returns NULL if memory ran out. */
+/* Returns the name that the input at `path` has in a tree (tree_create_file), without double slashes and dots that mean
+ * nothing; "" means the tree itself. The caller frees the name. Returns NULL if memory ran out. */
 static char *make_name_in_tree(const char *path) {
     char *name = malloc(strlen(path) + 1);
     size_t length = 0, part_length;
@@ -53,8 +53,8 @@ static bool is_same_or_within(const char *name, const char *folder) {
     return length == 0 || (strncmp(name, folder, length) == 0 && (name[length] == '/' || name[length] == '\0'));
 }
 
-/* Sorts the names, and checks that none of them is equal to another one, or within it. Sorted, the first such name
- * follows the other one at once. Returns false after a complaint. */
+/* Sorts the names of inputs in a tree, and checks that none is equal to another one, or within it: once they are
+ * sorted, such a name follows the other one at once. Returns false after a complaint. */
 static bool sort_and_check_names(char **names, size_t count) {
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++) {
@@ -86,16 +86,18 @@ static bool is_empty_folder(const char *path) {
     DIR *entries = opendir(path);
     const struct dirent *entry;
     if (entries == NULL) return false;
-    do entry = readdir(entries);
-    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    do {
+        entry = readdir(entries);
+    } while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
     const bool is_empty = entry == NULL;
     closedir(entries);
     return is_empty;
 }
 
-/* Checks that a rename can replace what is at `place`, if anything is: an empty folder that is neither where a file
- * system is mounted nor named through itself, as by "folder/.", which makes it its own parent. `place` must have no
- * slash at its end, with which a link to a folder would look like the folder. Returns false after a complaint. */
+/* Checks that a rename can replace what is at `place`: nothing, or an empty folder. It must not be where a file system
+ * is mounted, nor named through itself, as by "folder/.", which makes it its own parent. `parent` is the folder that
+ * `place` is in. `place` must have no slash at its end, with which a link to a folder would look like the folder.
+ * Returns false after a complaint. */
 static bool check_place(const struct tree *tree, const char *place, const char *parent) {
     struct stat status, parent_status;
     /* Nothing is at the place. If not even the parent is there, folder_check_parent complains of that. */
@@ -124,7 +126,8 @@ static bool tree_check(const struct tree *tree) {
     return ok;
 }
 
-/* Complains with errno: "TREE/NAME: can't ATTEMPT: …", or without the name if that is "". Returns false always. */
+/* Complains of what errno says: "TREE/NAME: can't ATTEMPT: REASON", or without the name if that is "". `attempt` is a
+ * verb with its object, such as "create the folder". Returns false always. */
 static bool complain_of_tree(const struct tree *tree, const char *name, const char *attempt) {
     return complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, attempt, strerror(errno));
 }
@@ -147,8 +150,8 @@ static bool tree_open(struct tree *tree) {
     return opened;
 }
 
-/* Makes the folders that `name` has before its last slash, unless they are there. Cuts the name off at each slash for
- * that, and leaves it as it was. Returns false after a complaint. */
+/* Makes the folders that lead to `name` in the tree, unless they are there: of a/b/c.txt, a and a/b. Cuts the name off
+ * at each slash for that, and restores it. Returns false after a complaint. */
 static bool make_folders(const struct tree *tree, char *name) {
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';

@@ -17,15 +17,16 @@ struct tree {
 };
 
 /* Creates a file in an open tree under the name of the input at `path`, and the folders that it needs. The name is the
- * path without what leads out of the tree: a leading slash, and everything up to the last `..`. Returns the file's
- * descriptor, which the caller closes; -1, after a complaint, if it fails, or if the file exists already. */
+ * path without what leads out of the tree: a leading slash, and everything up to the last `..`. So ../a/b.txt becomes
+ * a/b.txt. Returns the file's descriptor, which the caller closes; or -1, after a complaint, if that fails or the file
+ * exists already. */
 int tree_create_file(const struct tree *tree, const char *path);
 
-/* Goes through the journal once more, and copies each record into one of two trees, if it is asked for: trees[0] is for
- * what is kept, trees[1] for what is dropped. `dropped` has a bit for each document that was compared: the document is
- * dropped as a whole. Unless `divided` is NULL, a document that loses some parts goes into both trees, each with its
- * own parts alone; its text is found by the rules. Returns false after a complaint, or if a signal was noted. In
- * kept.c. */
+/* Copies the record of each document in the journal from its input into one of two trees, if that tree is asked for:
+ * trees[0] is for what is kept, trees[1] for what is dropped. `dropped` has a bit for each document that was compared,
+ * which is set if the document is dropped as a whole. Unless `divided` is NULL, a document that loses some parts goes
+ * into both trees, each with its own parts alone; `rules` say which field of JSON is its text. Returns false after a
+ * complaint, or if a signal was noted. In kept.c. */
 bool folders_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
                           const struct divided *divided, const struct extract_rules *rules);
 
@@ -37,12 +38,13 @@ struct folders {
 /* Returns whether --write or --dropped names a folder. */
 bool folders_are_asked_for(const struct folders *folders);
 
-/* Checks that both folders and the report have places of their own, since each of them appears as a whole. `report` is
- * the path of the report, or NULL. Returns false after a complaint. */
+/* Checks that the places of both folders and the report, as far as they are asked for, are not the same, nor within
+ * each other, since each of them appears as a whole. `report` is the path of the report, or NULL. Returns false after a
+ * complaint. */
 bool folders_check_places(const struct folders *folders, const char *report);
 
-/* Removes what killed commands left beside the folders and the report, since those places may be among the inputs.
- * Returns false after a complaint if memory ran out. */
+/* Removes the scratch folders that killed commands left beside the places of both folders and the report, since these
+ * may be among the inputs. Returns false after a complaint if memory ran out. */
 bool folders_clean_places(const struct folders *folders, const char *report);
 
 /* Checks, before all the work, that both folders can be made where they are asked for, and that all inputs have names
@@ -53,18 +55,19 @@ bool folders_check(const struct folders *folders, const struct strings *paths);
  * complaint; the caller calls folders_close even then. */
 bool folders_open(struct folders *folders);
 
-/* Writes a line of the table, if there is one, for a dropped document of a cluster: its ID, that of its representative,
- * and their resemblance. Unless `set_size`, the number of its shingles, is 0, the share of these that both have
- * follows. folders_write finds an error of output. */
+/* Writes a line of the table, if there is one, for a dropped document: its ID and that of its representative, which
+ * `member` has, and their resemblance by `kept`. Unless `set_size`, the number of the document's shingles, is 0, a
+ * further column is the share of these that both have. folders_write finds an error of output. */
 void folders_write_table_line(struct folders *folders, const struct idx_cluster_member *member,
                               const struct idx_kept_set *kept, uint32_t set_size);
 
-/* Writes the table and the records into the folders, as folders_copy_records does, and waits until they are on the
- * disk. Returns false after a complaint, or if a signal was noted. */
+/* Writes the table and the records into the folders, and waits until they are on the disk. `dropped` and `rules` are as
+ * folders_copy_records takes them. Returns false after a complaint, or if a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
                    const struct extract_rules *rules);
 
-/* Moves both folders to their places, once they are written. Returns false after a complaint. */
+/* Moves both folders to their places, once they are written. Returns false after a complaint; the first one may be in
+ * its place then. */
 bool folders_publish(struct folders *folders);
 
 /* Removes what was not published, and frees the rest. Accepts folders that were not opened. */

@@ -43,8 +43,8 @@ static size_t partition_by_bit(uint64_t *hashes, size_t count, uint64_t bit) {
     return zero_count;
 }
 
-/* Sorts hashes that are equal in all bits that are more significant than `bit`, a power of two; if `bit` is 0, they are
- * equal. This is a radix sort bit by bit, from `bit` down. Unlike qsort, it needs no memory beside the hashes. */
+/* Sorts hashes that are equal in all bits above `bit`, a power of two, or in all bits if `bit` is 0. This is a radix
+ * sort bit by bit, from `bit` down. Unlike qsort, it needs no memory beside the hashes. */
 static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
     for (; count >= FEW_HASHES && bit != 0; bit >>= 1) {
         size_t zero_count = partition_by_bit(hashes, count, bit);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes 8 bytes per ID. An ID that is added twice is there twice. If all is zero, there are none. */
+/* A list of the hashes of IDs: 8 bytes for each ID, which is there as often as it was added. All zero, it is empty. */
 struct id_hashes {
     uint64_t *hashes;
     size_t count, capacity;
@@ -18,15 +18,15 @@ bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length);
 /* Sorts the hashes, once all IDs are added. */
 void id_hashes_sort(struct id_hashes *ids);
 
-/* Sets *repeated to how many different IDs were added several times, and *documents to how often these were added in
- * all. The hashes must be sorted. */
+/* Sets *repeated to how many different IDs were added more than once, and *documents to how often these were added in
+ * all. Of a, a, a, b, b and c, that is 2 and 5. The hashes must be sorted. */
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);
 
 /* Sorts the hashes, and frees them. If several documents have the same ID, which a list of IDs does not tell apart,
  * complains of how many there are, with `advice` as the end of the sentence. Returns whether there are any. */
 bool id_hashes_report_repeated(struct id_hashes *ids, const char *advice);
 
-/* Frees the hashes. There are none then. */
+/* Frees the hashes, and leaves an empty list. */
 void id_hashes_free(struct id_hashes *ids);
 
 #endif

@@ -27,7 +27,7 @@ static bool check_same_shingles(const struct idx_properties *first, const struct
         first->recipe, second->recipe);
 }
 
-/* Completes what is compared by the properties of one index or two, which must have the same shingles: sets the
+/* Completes indexed->resemble by the properties of one index or two, which must have the same shingles: sets the
  * threshold if none is given, and what --min-words and --ignore-common say. Returns false after a complaint. */
 static bool complete_comparison(struct indexed *indexed, const struct idx_properties *properties, size_t index_count) {
     struct resemble *resemble = &indexed->resemble;
@@ -43,33 +43,33 @@ static bool complete_comparison(struct indexed *indexed, const struct idx_proper
 /* ---- Reading ---- */
 
 /* The context of add_text. */
-struct adding {
+struct text_adder {
     struct resemble *resemble;
     bool failed;
 };
 
-/* Adds a stored text to what is compared, with an integer ID as decimal text. Returns false after a complaint, which
- * sets `failed`, or if a signal was noted. This is an idx_set_visitor. */
+/* Adds a text of an index to what is compared, with an integer ID as decimal text. Returns false after a complaint,
+ * which sets adder->failed, or if a signal was noted. This is an idx_set_visitor; `context` is a struct text_adder. */
 static bool add_text(void *context, const struct idx_document *document, const struct idx_set *set) {
-    struct adding *adding = context;
+    struct text_adder *adder = context;
     char digits[24];
     struct span id = {document->id, document->id_length};
     if (document->id == NULL)
         id = (struct span){digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number)};
-    adding->failed = !resemble_add_document(adding->resemble, id, set->hashes, set->count, 0);
-    return !adding->failed && !interrupt_is_noted();
+    adder->failed = !resemble_add_document(adder->resemble, id, set->hashes, set->count, 0);
+    return !adder->failed && !interrupt_is_noted();
 }
 
 bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index) {
-    struct adding adding = {.resemble = resemble};
+    struct text_adder adder = {.resemble = resemble};
     struct idx_error error;
-    return succeeded(idx_visit_sets(index, add_text, &adding, &error), &error) && !adding.failed &&
-           !interrupt_is_noted();
+    return succeeded(idx_visit_sets(index, add_text, &adder, &error), &error) && !adder.failed && !interrupt_is_noted();
 }
 
-/* Completes what is compared, adds the texts of one index or two, and leaves out the shingles that too many texts have.
- * With two indexes, pairs will be those of a text of the first and one of the second. Returns false after a complaint,
- * or if a signal was noted; the caller closes `resemble` even then. */
+/* Opens indexed->resemble, adds the texts of one index or two, and leaves out the shingles that too many texts have.
+ * With two indexes, pairs will be those of a text of the first and one of the second. `options` say how many threads
+ * and how much memory are used. Returns false after a complaint, or if a signal was noted; the caller closes `resemble`
+ * even then. */
 static bool read_texts(struct indexed *indexed, const struct idx_index *const indexes[], size_t index_count,
                        struct idx_sets_options options) {
     struct resemble *resemble = &indexed->resemble;
@@ -111,8 +111,8 @@ bool indexed_write_pairs(struct near *near, size_t index_count) {
     return ok;
 }
 
-/* Lists a text, and what it has in common with the one that is kept. Returns what listing_print_member does. This is a
- * resemble_visitor. */
+/* Lists a text, and what it has in common with the one that is kept. Returns what listing_print_member returns. This is
+ * a resemble_visitor; `context` is the struct indexed. */
 static bool list_text(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct indexed *indexed = context;
     if (indexed->resemble.contained > 0)

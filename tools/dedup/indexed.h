@@ -24,13 +24,14 @@ struct indexed {
  * signal was noted. */
 bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index);
 
-/* Writes to near->output the pairs among the texts of one index, or those between the texts of two, by near->texts,
- * whose `resemble` it closes. Sets near->found. Returns false after a complaint, if output failed, or if a signal was
+/* Writes the pairs among the texts of near->sides[0].index to near->output; or with an `index_count` of 2, those of a
+ * text of that index and one of near->sides[1].index. near->texts says what a pair is; its `resemble` is closed then.
+ * Sets near->found to whether there are any. Returns false after a complaint, if output failed, or if a signal was
  * noted. */
 bool indexed_write_pairs(struct near *near, size_t index_count);
 
-/* Decides which texts of an index are kept, and lists what `listing` asks for. Returns false after a complaint, if
- * output failed, or if a signal was noted; the caller closes `resemble` even then. */
+/* Decides which texts of an index are kept, and lists what indexed->listing asks for. Returns false after a complaint,
+ * if output failed, or if a signal was noted; the caller closes indexed->resemble even then. */
 bool indexed_list_texts(struct indexed *indexed, const struct idx_index *index);
 
 #endif

@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks that the parts of a file of this format can be cut out, and not only listed. Otherwise complains, sets
- * `partly`, and returns false. This is a format_visitor. */
+/* Checks that the parts of the file at `path` can be cut out of it, and not only listed, by the format of its
+ * documents. If not, complains, sets `partly`, and returns false. This is a format_visitor; `context` is the struct
+ * intake. */
 static bool check_parts_can_be_cut(void *context, const char *path, enum document_format format) {
     struct intake *intake = context;
     if (format != FORMAT_WARC && format != FORMAT_HTML && format != FORMAT_MAN) return true;
@@ -32,8 +33,8 @@ static bool note_id_hash(struct intake *intake, const char *id, size_t length) {
     return !intake->notes_ids || id_hashes_add(&intake->all_ids, id, length);
 }
 
-/* Adds a document, or its parts, to those that are compared. A document with a larger `value` is preferred; parts have
- * none. Returns false after a complaint. */
+/* Adds a document, or its parts, to those that are compared, and to the journal. A document with a larger `value` is
+ * preferred; parts have none. Returns false after a complaint. */
 static bool add_to_compared(struct intake *intake, const struct made *made, const struct place *place, int64_t value) {
     if (!note_id_hash(intake, made->id.bytes, made->id.length)) return false;
     if (intake->journal != NULL) journal_add_place(intake->journal, place);
@@ -57,15 +58,16 @@ static bool keep_document_apart(struct intake *intake, struct span id, const str
     return true;
 }
 
-/* Returns the value by which a document is preferred, the larger the better: 0 for all if the first ones are preferred.
- * Counts the document as undated if its value is DATE_NONE, since it has no date or score. */
+/* Returns the value by which a document is preferred, the larger the better: its bytes, its date or its score; 0 for
+ * all if the first ones are preferred. Counts the document as undated if it has no date or score, which is
+ * DATE_NONE. */
 static int64_t find_preference_value(struct intake *intake, const struct raw_document *raw) {
     const enum preferred preferred = intake->preferred;
     if (preferred == PREFERRED_NONE) return 0;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
     bool has_score = raw->format == FORMAT_JSONL; /* Others have the date of their file. */
     int64_t date = preferred == PREFERRED_BEST && !has_score ? DATE_NONE : raw->date;
-    if (date == DATE_NONE) intake->undated++;
+    if (date == DATE_NONE) intake->undated_count++;
     return date;
 }
 
@@ -77,7 +79,8 @@ static bool check_parts_still_can_be_cut(struct intake *intake, const struct raw
            check_parts_can_be_cut(intake, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
 }
 
-/* Returns where a document is. Its bytes are zeroed first, since the journal also writes those between the members. */
+/* Returns the record of a document in the journal, as one that is compared. Its bytes are zeroed first, since the
+ * journal also writes the padding between its members. */
 static struct place make_place(const struct raw_document *raw) {
     struct place place;
     memset(&place, 0, sizeof place);
@@ -96,7 +99,7 @@ static bool compare_or_keep(struct intake *intake, const struct made *made) {
     const struct raw_document *raw = made->raw;
     const struct place place = make_place(raw);
     if (!check_parts_still_can_be_cut(intake, raw)) return false;
-    if (raw->is_large) intake->large++;
+    if (raw->is_large) intake->large_count++;
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;
     /* What is no record, but a file that can't be read or memory that ran out, is not kept. Records without an ID are
      * kept by the ID of their WARC record, or else by their place. */
@@ -114,20 +117,20 @@ static bool compare_or_keep(struct intake *intake, const struct made *made) {
 static void report_undated(const struct intake *intake, const char *field) {
     const bool is_best = intake->preferred == PREFERRED_BEST;
     const char *option = is_best ? " (--score-field " : " (--date-field ";
-    if (intake->undated == 0) return;
-    complain("%" PRIu64 " %s no %s%s%s%s, so %s as the %s", intake->undated,
-             intake->undated == 1 ? "document has" : "documents have",
+    if (intake->undated_count == 0) return;
+    complain("%" PRIu64 " %s no %s%s%s%s, so %s as the %s", intake->undated_count,
+             intake->undated_count == 1 ? "document has" : "documents have",
              is_best ? "number for a score" : "date that can be read", field != NULL ? option : "",
-             field != NULL ? field : "", field != NULL ? ")" : "", intake->undated == 1 ? "it counts" : "they count",
-             is_best ? "worst" : "oldest");
+             field != NULL ? field : "", field != NULL ? ")" : "",
+             intake->undated_count == 1 ? "it counts" : "they count", is_best ? "worst" : "oldest");
 }
 
 /* Reports how many documents may have exceeded --memory, if that was given. */
 static void report_large(const struct intake *intake) {
-    if (intake->large == 0 || !arguments_have_option("memory")) return;
+    if (intake->large_count == 0 || !arguments_have_option("memory")) return;
     complain("%" PRIu64 " %s more than a share of --memory, so %s was read alone; --memory may have been exceeded",
-             intake->large, intake->large == 1 ? "document needs" : "documents need",
-             intake->large == 1 ? "it" : "each");
+             intake->large_count, intake->large_count == 1 ? "document needs" : "documents need",
+             intake->large_count == 1 ? "it" : "each");
 }
 
 bool intake_read(struct intake *intake, struct reading_rules *rules, const struct strings *paths) {

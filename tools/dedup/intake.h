@@ -28,21 +28,21 @@ struct intake {
     bool partly; /* An input could not be read, or its parts could not be cut out. */
 
     /* These are used by intake.c alone. */
-    uint64_t undated; /* How many documents have no date or score, if the newest or best are preferred. */
-    uint64_t large;   /* How many documents may have needed more than their share of --memory. */
+    uint64_t undated_count; /* How many documents have no date or score, if the newest or best are preferred. */
+    uint64_t large_count;   /* How many documents may have needed more than their share of --memory. */
 };
 
-/* Checks, before all the work, that the parts of all documents can be cut out. If not, complains, sets `partly`, and
- * returns false. */
+/* Checks, before all the work, that the parts of all documents can be cut out of their files, by the files' formats. If
+ * not, complains, sets `partly`, and returns false. intake->divided must not be NULL. */
 bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths);
 
-/* Reads the documents of the inputs by the rules, some of which it sets. Adds them to those that are compared, or keeps
- * them apart, and reports what is unusual about them. Sets `partly` if an input could not be read. Returns false after
- * a complaint, or if a signal was noted. */
+/* Reads the documents of the inputs by `rules`, of which it sets makes, journal, bad_heading and takes_others. Adds
+ * them to those that are compared, or keeps them apart if they can't be, and reports how many are undated or large.
+ * Sets `partly` if an input could not be read. Returns false after a complaint, or if a signal was noted. */
 bool intake_read(struct intake *intake, struct reading_rules *rules, const struct strings *paths);
 
-/* With --keep, appends the IDs of documents that are kept without being compared to the listing's output, which notes
- * an error of its own. Returns false, after a complaint, if they can't be read. */
+/* With --keep, prints the IDs of the documents that are kept without being compared to listing->output. Returns false,
+ * after a complaint, if they can't be read; an error of output stays in listing->output. */
 bool intake_print_apart(struct intake *intake, struct listing *listing);
 
 /* Frees the hashes of IDs, and removes the file of those kept apart. */

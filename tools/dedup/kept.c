@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The copying of all records, in the order of the journal. */
-struct copying {
+/* Copies all records, in the order of the journal. */
+struct record_copier {
     struct journal *journal;
     const struct tree *const *trees;
     const uint64_t *dropped;
@@ -21,7 +21,7 @@ struct copying {
     uint64_t next_number; /* The number of the next document that was compared. */
     struct output bytes;  /* Those of a document that is divided. */
 
-    uint64_t file; /* The number of the open input, or UINT64_MAX if none is open. */
+    uint64_t open_file_number; /* The number of the open input, or UINT64_MAX if none is open. */
     struct source source;
     struct sink sinks[2]; /* The files of its name in both trees; one that gets nothing is not created. */
 };
@@ -53,9 +53,9 @@ static bool write_bytes(int file, const char *bytes, size_t length) {
     return true;
 }
 
-/* Copies a file from its position to its end, within the kernel as far as it can. Where the kernel fails, or says that
- * the end is there, as it may of files without a size, this goes on by reading and writing. `tree` and `path` are for
- * messages. Returns false after a complaint. */
+/* Copies the open file `from`, from its position to its end, to the open file `to`: within the kernel as far as it can.
+ * Where the kernel fails, or says that the end is there, as it may of files without a size, this goes on by reading and
+ * writing. `tree` and `path`, that of the input, are for messages. Returns false after a complaint. */
 static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
 #ifdef IDX_LINUX
@@ -74,8 +74,8 @@ static bool copy_bytes(const struct tree *tree, int from, int to, const char *pa
 
 /* Copies the file journal->file into a tree, and checks before and after that it is still as it was noted. Returns
  * false after a complaint. */
-static bool copy_whole_file(struct copying *copying, const struct tree *tree) {
-    const struct journal_file *file = &copying->journal->file;
+static bool copy_whole_file(struct record_copier *copier, const struct tree *tree) {
+    const struct journal_file *file = &copier->journal->file;
     int from = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (from < 0) return complain_of_input(file->path, errno);
     bool copied = journal_check_file(file, from);
@@ -90,60 +90,61 @@ static bool copy_whole_file(struct copying *copying, const struct tree *tree) {
 
 /* Closes the input, if one is open, and its files in both trees. Returns false, after a complaint, if these could not
  * be written, or if the input has changed since it was noted. */
-static bool close_files(struct copying *copying) {
+static bool close_files(struct record_copier *copier) {
     bool ok = true;
-    if (copying->file == UINT64_MAX) return true;
+    if (copier->open_file_number == UINT64_MAX) return true;
     for (int i = 0; i < 2; i++) {
-        struct sink *sink = &copying->sinks[i];
+        struct sink *sink = &copier->sinks[i];
         if (sink->output.descriptor < 0 || sink_close(sink)) continue;
-        ok = complain_of_output(copying->trees[i], copying->journal->file.path, sink->output.error);
+        ok = complain_of_output(copier->trees[i], copier->journal->file.path, sink->output.error);
     }
-    ok = ok && journal_check_file(&copying->journal->file, copying->source.descriptor);
-    source_close(&copying->source);
-    copying->file = UINT64_MAX;
+    ok = ok && journal_check_file(&copier->journal->file, copier->source.descriptor);
+    source_close(&copier->source);
+    copier->open_file_number = UINT64_MAX;
     return ok;
 }
 
-/* Opens the input of this number, which must be the same as when it was noted. Returns false after a complaint. */
-static bool open_input(struct copying *copying, uint64_t number) {
-    const struct journal_file *file = &copying->journal->file;
-    journal_find_file(copying->journal, number);
-    copying->source.regular_only = true;
-    if (!source_open(&copying->source, file->path))
-        return complain("%s: %s", file->path, copying->source.problem.sentence);
-    if (journal_check_file(file, copying->source.descriptor))
-        copying->file = number;
+/* Opens the input of this number in the journal, and sets open_file_number. It must be the same as when it was noted.
+ * Returns false after a complaint. */
+static bool open_input(struct record_copier *copier, uint64_t number) {
+    const struct journal_file *file = &copier->journal->file;
+    journal_find_file(copier->journal, number);
+    copier->source.regular_only = true;
+    if (!source_open(&copier->source, file->path))
+        return complain("%s: %s", file->path, copier->source.problem.sentence);
+    if (journal_check_file(file, copier->source.descriptor))
+        copier->open_file_number = number;
     else
-        source_close(&copying->source);
-    return copying->file == number;
+        source_close(&copier->source);
+    return copier->open_file_number == number;
 }
 
 /* Creates the open input's file in trees[tree_index], and opens sinks[tree_index] for it. Returns false after a
  * complaint. */
-static bool create_sink(struct copying *copying, int tree_index) {
-    int descriptor = tree_create_file(copying->trees[tree_index], copying->journal->file.path);
-    if (descriptor >= 0) sink_open(&copying->sinks[tree_index], descriptor, source_get_filter(&copying->source));
+static bool create_sink(struct record_copier *copier, int tree_index) {
+    int descriptor = tree_create_file(copier->trees[tree_index], copier->journal->file.path);
+    if (descriptor >= 0) sink_open(&copier->sinks[tree_index], descriptor, source_get_filter(&copier->source));
     return descriptor >= 0;
 }
 
 /* Complains of a file that ended before a document in it, unless a signal ended it. Returns false always. */
-static bool complain_of_early_end(const struct copying *copying) {
-    const struct source *source = &copying->source;
+static bool complain_of_early_end(const struct record_copier *copier) {
+    const struct source *source = &copier->source;
     const char *reason = source->broken || source->unreadable
                              ? source->problem.sentence
                              : "it was changed while it was compared; run the command again";
-    if (!interrupt_is_noted()) complain("%s: %s", copying->journal->file.path, reason);
+    if (!interrupt_is_noted()) complain("%s: %s", copier->journal->file.path, reason);
     return false;
 }
 
-/* Reads the open input up to the offset `end_offset`, and writes what was read to the sink unless that is NULL. Returns
- * false after a complaint, or if a signal was noted. */
-static bool read_up_to(struct copying *copying, uint64_t end_offset, struct sink *sink) {
-    struct source *source = &copying->source;
+/* Reads the open input up to `end_offset`, an offset in the decompressed input, and writes what was read to the sink
+ * unless that is NULL. An error of the sink stays in it. Returns false after a complaint, or if a signal was noted. */
+static bool read_up_to(struct record_copier *copier, uint64_t end_offset, struct sink *sink) {
+    struct source *source = &copier->source;
     const char *bytes;
     while (source->offset < end_offset) {
         size_t peeked = source_peek(source, 1, &bytes);
-        if (peeked == 0) return complain_of_early_end(copying);
+        if (peeked == 0) return complain_of_early_end(copier);
         if (peeked > end_offset - source->offset) peeked = (size_t)(end_offset - source->offset);
         if (sink != NULL) sink_write(sink, bytes, peeked);
         source_skip(source, peeked);
@@ -153,112 +154,112 @@ static bool read_up_to(struct copying *copying, uint64_t end_offset, struct sink
 
 /* Reads on to where a document begins. If it is in another input than the open one, closes the open one and opens the
  * other. Returns false after a complaint, or if a signal was noted. */
-static bool go_to_document(struct copying *copying, const struct place *place) {
-    if (copying->file != place->file && !(close_files(copying) && open_input(copying, place->file))) return false;
-    return read_up_to(copying, place->begins, NULL);
+static bool go_to_document(struct record_copier *copier, const struct place *place) {
+    if (copier->open_file_number != place->file && !(close_files(copier) && open_input(copier, place->file)))
+        return false;
+    return read_up_to(copier, place->begins, NULL);
 }
 
 /* Copies a document that is not a whole file into trees[tree_index], compressed like its file. Returns false after a
  * complaint, or if a signal was noted. */
-static bool copy_embedded_document(struct copying *copying, const struct place *place, int tree_index) {
-    struct sink *sink = &copying->sinks[tree_index];
-    if (!go_to_document(copying, place)) return false;
-    if (sink->output.descriptor < 0 && !create_sink(copying, tree_index)) return false;
-    if (!read_up_to(copying, place->ends, sink)) return false;
+static bool copy_embedded_document(struct record_copier *copier, const struct place *place, int tree_index) {
+    struct sink *sink = &copier->sinks[tree_index];
+    if (!go_to_document(copier, place)) return false;
+    if (sink->output.descriptor < 0 && !create_sink(copier, tree_index)) return false;
+    if (!read_up_to(copier, place->ends, sink)) return false;
     if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4); /* The end of a record of WARC. */
     /* In WARC, each record is a compressed member of its own; lines share one member. */
     if (place->unit != UNIT_LINES) sink_end_member(sink);
-    return sink->output.error == 0 || close_files(copying); /* This complains of the error, and returns false. */
+    return sink->output.error == 0 || close_files(copier); /* This complains of the error, and returns false. */
 }
 
 /* ---- Documents that are divided ---- */
 
-/* Reads a document into copying->bytes. Returns false after a complaint, or if a signal was noted. */
-static bool read_document(struct copying *copying, const struct place *place) {
-    struct source *source = &copying->source;
+/* Reads a document into copier->bytes. Returns false after a complaint, or if a signal was noted. */
+static bool read_document(struct record_copier *copier, const struct place *place) {
+    struct source *source = &copier->source;
     const char *bytes;
-    copying->bytes.length = 0;
-    if (!go_to_document(copying, place)) return false;
+    copier->bytes.length = 0;
+    if (!go_to_document(copier, place)) return false;
     while (source->offset < place->ends) {
         size_t peeked = source_peek(source, 1, &bytes);
-        if (peeked == 0) return complain_of_early_end(copying);
+        if (peeked == 0) return complain_of_early_end(copier);
         if (peeked > place->ends - source->offset) peeked = (size_t)(place->ends - source->offset);
-        output_bytes(&copying->bytes, bytes, peeked);
+        output_bytes(&copier->bytes, bytes, peeked);
         source_skip(source, peeked);
     }
-    return copying->bytes.error == 0 || complain("out of memory");
+    return copier->bytes.error == 0 || complain("out of memory");
 }
 
-/* Writes document `number`, whose bytes are in copying->bytes, into trees[tree_index], if that is asked for, with only
- * the parts that belong there. `parts` has the document's text; what is before and behind the text goes into both
- * trees. Returns false after a complaint. */
-static bool write_parts(struct copying *copying, const struct place *place, uint64_t number, struct parts parts,
+/* Writes document `number`, whose bytes are in copier->bytes, into trees[tree_index], if that is asked for, with only
+ * the parts that belong there. parts.rest is the document's text within these bytes; what is before and behind the text
+ * goes into both trees. Returns false after a complaint. */
+static bool write_parts(struct record_copier *copier, const struct place *place, uint64_t number, struct parts parts,
                         int tree_index) {
-    const char *bytes = copying->bytes.bytes, *text = parts.rest.bytes, *text_end = text + parts.rest.length;
-    struct sink *sink = &copying->sinks[tree_index];
+    const char *bytes = copier->bytes.bytes, *text = parts.rest.bytes, *text_end = text + parts.rest.length;
+    struct sink *sink = &copier->sinks[tree_index];
     struct span part;
-    uint64_t next_part = copying->divided->documents[number].first;
-    if (copying->trees[tree_index]->path == NULL) return true;
-    if (sink->output.descriptor < 0 && !create_sink(copying, tree_index)) return false;
+    uint64_t next_part = copier->divided->documents[number].first_part;
+    if (copier->trees[tree_index]->path == NULL) return true;
+    if (sink->output.descriptor < 0 && !create_sink(copier, tree_index)) return false;
     sink_write(sink, bytes, (size_t)(text - bytes));
     for (uint32_t part_number = 1; parts_cut_next(&parts, &part); part_number++) {
-        if (divided_part_is_dropped(copying->divided, number, part_number, &next_part) == (tree_index == DROPPED))
+        if (divided_part_is_dropped(copier->divided, number, part_number, &next_part) == (tree_index == DROPPED))
             sink_write(sink, part.bytes, part.length);
     }
-    sink_write(sink, text_end, copying->bytes.length - (size_t)(text_end - bytes));
+    sink_write(sink, text_end, copier->bytes.length - (size_t)(text_end - bytes));
     if (place->unit != UNIT_LINES) sink_end_member(sink);
-    return sink->output.error == 0 || close_files(copying); /* This complains of the error, and returns false. */
+    return sink->output.error == 0 || close_files(copier); /* This complains of the error, and returns false. */
 }
 
 /* Divides a document that loses some parts between both trees: each gets the document with the parts that belong there.
  * `number` is its number among those that were compared. Returns false after a complaint, or if a signal was noted. */
-static bool copy_divided_document(struct copying *copying, const struct place *place, uint64_t number) {
-    struct parts parts = {.by = copying->divided->by};
+static bool copy_divided_document(struct record_copier *copier, const struct place *place, uint64_t number) {
+    struct parts parts = {.by = copier->divided->by};
     struct bad bad;
-    if (!read_document(copying, place)) return false;
-    struct span document = {copying->bytes.bytes, copying->bytes.length};
+    if (!read_document(copier, place)) return false;
+    struct span document = {copier->bytes.bytes, copier->bytes.length};
     if (place->unit == UNIT_LINES && document.length > 0 && document.bytes[document.length - 1] == '\n')
         document.length--;
-    if (!parts_find_text(copying->rules, place->format, document, &parts.rest, &parts.escaped, &bad))
-        return complain("%s: %s", copying->journal->file.path, bad.problem.sentence);
-    return write_parts(copying, place, number, parts, KEPT) && write_parts(copying, place, number, parts, DROPPED);
+    if (!parts_find_text(copier->rules, place->format, document, &parts.rest, &parts.escaped, &bad))
+        return complain("%s: %s", copier->journal->file.path, bad.problem.sentence);
+    return write_parts(copier, place, number, parts, KEPT) && write_parts(copier, place, number, parts, DROPPED);
 }
 
 /* ---- All ---- */
 
 /* Copies the next document of the journal into the tree that it belongs to, if that is asked for, or divides it between
  * both trees. Returns false after a complaint, or if a signal was noted. */
-static bool copy_document(struct copying *copying, const struct place *place) {
+static bool copy_document(struct record_copier *copier, const struct place *place) {
     const bool was_compared = place->fate == FATE_COMPARED; /* Only such a document has a number. */
-    const uint64_t number = copying->next_number;
-    copying->next_number += was_compared;
-    const int tree_index = was_compared && bit_is_set(copying->dropped, number) ? DROPPED : KEPT;
-    if (copying->divided != NULL && was_compared && tree_index == KEPT &&
-        divided_has_dropped_part(copying->divided, number))
-        return copy_divided_document(copying, place, number);
-    if (copying->trees[tree_index]->path == NULL) return true;
-    if (place->unit != UNIT_FILE) return copy_embedded_document(copying, place, tree_index);
-    if (!close_files(copying)) return false;
-    journal_find_file(copying->journal, place->file);
-    return copy_whole_file(copying, copying->trees[tree_index]);
+    const uint64_t number = copier->next_number;
+    copier->next_number += was_compared;
+    const int tree_index = was_compared && bit_is_set(copier->dropped, number) ? DROPPED : KEPT;
+    if (copier->divided != NULL && was_compared && tree_index == KEPT &&
+        divided_has_dropped_part(copier->divided, number))
+        return copy_divided_document(copier, place, number);
+    if (copier->trees[tree_index]->path == NULL) return true;
+    if (place->unit != UNIT_FILE) return copy_embedded_document(copier, place, tree_index);
+    if (!close_files(copier)) return false;
+    journal_find_file(copier->journal, place->file);
+    return copy_whole_file(copier, copier->trees[tree_index]);
 }
 
 bool folders_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
                           const struct divided *divided, const struct extract_rules *rules) {
-    struct copying copying = {.journal = journal,
-                              .trees = trees,
-                              .dropped = dropped,
-                              .divided = divided,
-                              .rules = rules,
-                              .bytes = OUTPUT_BUFFER,
-                              .file = UINT64_MAX,
-                              .sinks = {SINK_CLOSED, SINK_CLOSED}};
+    struct record_copier copier = {.journal = journal,
+                                   .trees = trees,
+                                   .dropped = dropped,
+                                   .divided = divided,
+                                   .rules = rules,
+                                   .bytes = OUTPUT_BUFFER,
+                                   .open_file_number = UINT64_MAX,
+                                   .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
     bool ok = journal_rewind(journal);
-    while (ok && journal_read_next_place(journal, &place))
-        ok = copy_document(&copying, &place) && !interrupt_is_noted();
-    ok = close_files(&copying) && ok;
-    source_free(&copying.source);
-    free(copying.bytes.bytes);
+    while (ok && journal_read_next_place(journal, &place)) ok = copy_document(&copier, &place) && !interrupt_is_noted();
+    ok = close_files(&copier) && ok;
+    source_free(&copier.source);
+    free(copier.bytes.bytes);
     return ok;
 }

@@ -198,8 +198,7 @@ enum { DOCUMENTS_WORTH_A_WARNING = 100 };
  * perhaps reports it, as bad_count_record does. */
 static void count_and_report_document(struct reading *reading, const struct document_result *result) {
     const char *place = result->raw.place != NULL ? result->raw.place : "input";
-    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
-        return; /* A record without a document. */
+    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO) return;
     reading->document_count++;
     reading->document_bytes += result->bytes;
     if (result->raw.bad.kind != BAD_NONE) {
@@ -488,15 +487,13 @@ enum reading_status reading_close(struct reading *reading) {
 /* Prints the lines that were made of the rest of the current batch, up to a record that ends the work, and counts the
  * lines. Frees the batch, unless that record is in it. */
 static void print_batch(struct reading *reading) {
-    const struct document_result *last_result = NULL;
-    while (reading->next_document < reading->batch->count && !reading->is_over)
-        last_result = consume_next_document(reading);
-    if (last_result == NULL) return;
-    const char *line = reading->batch->output.bytes, *lines_end = line + last_result->end;
+    const struct document_result *result = NULL;
+    while (reading->next_document < reading->batch->count && !reading->is_over) result = consume_next_document(reading);
+    if (result == NULL) return;
+    const char *line = reading->batch->output.bytes, *lines_end = line + result->end;
     /* Without bytes, the batch has no memory that could be searched. */
-    for (; last_result->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++)
-        reading->lines++;
-    output_bytes(&reading->output, reading->batch->output.bytes, last_result->end);
+    for (; result->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++) reading->lines++;
+    output_bytes(&reading->output, reading->batch->output.bytes, result->end);
     free_finished_batches(reading);
 }
 

@@ -89,8 +89,10 @@ static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struc
         /* Without a buffer, the decoder holds its output; then a length of 0 asks for all of it. */
         size_t free_bytes = 0, length = 0;
         result = BrotliDecoderDecompressStream(state, &bytes_left, &next, &free_bytes, NULL, NULL);
-        for (; (piece = BrotliDecoderTakeOutput(state, &length)) != NULL && length > 0; length = 0)
+        while ((piece = BrotliDecoderTakeOutput(state, &length)) != NULL && length > 0) {
             output_bytes(buffer, piece, length);
+            length = 0;
+        }
     }
     BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state);
     problem_set(problem, "the compressed data is broken: not in Brotli format");

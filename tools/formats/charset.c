@@ -141,8 +141,8 @@ bool charset_decode(struct span *text, const char *name, struct output *buffer, 
     if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "it is too long: %zu bytes", text->length);
     UConverter *converter = open_converter(name);
     if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
-    bool converted =
-        text->length == 0 || convert_to_utf8(text, converter, buffer, bad); /* ICU refuses NULL, even for no bytes. */
+    /* ICU refuses NULL, even for no bytes. */
+    bool converted = text->length == 0 || convert_to_utf8(text, converter, buffer, bad);
     ucnv_close(converter);
     return converted;
 }

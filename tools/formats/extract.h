@@ -10,8 +10,7 @@
 
 struct extract_rules {
     struct jsonl_rules json;
-    uint64_t
-        max_text; /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given (extract_complete_rules). */
+    uint64_t max_text;   /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given. */
     bool main_text;      /* Of HTML, only the main text becomes the body. */
     bool divides_blocks; /* Of HTML, blank lines are between blocks, as struct html has it. */
     /* These are for FORMAT_FEATURES. */

@@ -233,8 +233,8 @@ static bool wait_for_mandoc(pid_t process) {
     do {
         ended = waitpid(process, &status, 0);
     } while (ended < 0 && errno == EINTR);
-    if (ended < 0)
-        return true; /* This process was started with SIGCHLD ignored, so the system has dropped the status. */
+    /* This process was started with SIGCHLD ignored, so the system has dropped the status. */
+    if (ended < 0) return true;
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 

@@ -80,8 +80,8 @@ static ssize_t inflate_some(struct source *source) {
     source->raw += source->raw_length - gzip->avail_in;
     source->raw_length = gzip->avail_in;
     source->in_member = status != Z_STREAM_END;
-    if (gzip->avail_out < READ_SIZE)
-        return (ssize_t)(READ_SIZE - gzip->avail_out); /* If there was an error, the next call gets it again. */
+    /* If there was an error, the next call gets it again. */
+    if (gzip->avail_out < READ_SIZE) return (ssize_t)(READ_SIZE - gzip->avail_out);
     if (status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END) return 0;
     if (status == Z_MEM_ERROR) {
         source->error = ENOMEM;

@@ -18,8 +18,8 @@ struct side {
     struct output body; /* A copy of the text. */
 };
 
-/* Opens the side's reader, and fingerprints the text in the file at `path`. Refuses recipes of several fingerprints.
- * Returns false after a complaint; the caller closes the reader even then. */
+/* Opens the side's reader, and fingerprints the text in the file at `path`. `table` is NULL or that of the rules.
+ * Refuses recipes of several fingerprints. Returns false after a complaint; the caller closes the reader even then. */
 static bool fingerprint_side(struct side *side, const struct reading_rules *rules, const struct idx_text_table *table,
                              const char *path) {
     if (!text_reader_open(&side->reader, rules->recipe, table, rules->bits, &rules->extract)) return false;
@@ -37,16 +37,17 @@ static bool have_equal_bytes(struct span a, struct span b) {
     return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
-/* Replaces the hash at `context` by the one of itself and a word, which depends on the order of words. This is an
- * idx_text_word_visitor. */
+/* Replaces the hash at `context`, a uint64_t, by a hash of itself and a word. So the hash after the last word depends
+ * on all words and their order. This is an idx_text_word_visitor. */
 static bool add_word_to_hash(void *context, const struct idx_text_word *word) {
     uint64_t *hash = context;
     *hash = idx_hash(IDX_HASH_XXH3, (uint64_t[]){*hash, word->hash}, 2 * sizeof *hash);
     return true;
 }
 
-/* Sets *equal to whether two texts have the same words in the same order, as one hash of all words of each says.
- * Returns another status than IDX_OK, with *error set, if the words can't be found; then *equal means nothing. */
+/* Sets *equal to whether the texts `a` and `b` have the same words in the same order, as one hash of all words of each
+ * says. If the words can't be found, returns another status than IDX_OK, with *error set; then *equal is
+ * unspecified. */
 static enum idx_status compare_words(struct span a, struct span b, bool *equal, struct idx_error *error) {
     uint64_t hashes[2] = {0, 0};
     enum idx_status status = idx_text_visit_words(a.bytes, a.length, add_word_to_hash, &hashes[0], error);
@@ -55,15 +56,14 @@ static enum idx_status compare_words(struct span a, struct span b, bool *equal, 
     return status;
 }
 
-/* Returns the first field of the line: what two texts have in common. */
+/* Returns the first field of the line, which says in words what two texts have in common. */
 static const char *describe_sameness(bool same_fingerprints, bool equal_texts, bool equal_words) {
     if (!same_fingerprints) return "different";
     if (equal_texts) return "same";
     return equal_words ? "same words" : "same fingerprint";
 }
 
-/* Prints the line that compares the sides, and sets *same to whether their fingerprints are the same, and if these are
- * hashes, what was hashed as well. Returns false after a complaint. */
+/* Prints the line that compares the sides, and sets *same as compare_files does. Returns false after a complaint. */
 static bool print_comparison(const struct side sides[2], bool *same) {
     struct output output = OUTPUT_STANDARD;
     const struct text_result *a = &sides[0].result, *b = &sides[1].result;

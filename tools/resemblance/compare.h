@@ -4,9 +4,10 @@
 
 #include "tools/documents/reading.h"
 
-/* Prints a line that compares the texts in two files, by the recipe, table, bits and extraction of `rules`, for `idx
- * compare` and `idx fingerprint --compare`. Sets *same to whether their fingerprints are the same, and if these are
- * hashes, what was hashed as well. Returns false after a complaint; then *same may not be set. */
+/* Prints a line that compares the texts in the two files at `paths` to standard output, for `idx compare` and `idx
+ * fingerprint --compare`. Of `rules`, it uses recipe, table, bits and extract. Sets *same to whether the texts'
+ * fingerprints are the same, and if these are hashes, whether the hashed bytes are, too. Returns false after a
+ * complaint, also if a recipe makes several fingerprints of a text; then *same is unspecified. */
 bool compare_files(const struct reading_rules *rules, char *const paths[2], bool *same);
 
 #endif

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Complains that `left_out` of the texts are too short to be looked for, unless that is 0; `place` is where the texts
- * come from. Returns false if all are too short. */
+/* Complains that `left_out` of `text_count` texts are too short to be looked for, unless that is 0; `place` is the path
+ * of the texts. Returns false if all are too short. */
 static bool report_too_short(uint64_t left_out, uint64_t text_count, const char *place) {
     if (left_out == 0) return true;
     complain("%" PRIu64 " of %" PRIu64 " texts of %s %s too short to be looked for; see --min-words%s", left_out,

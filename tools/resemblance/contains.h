@@ -28,20 +28,21 @@ struct contained_pair {
     uint32_t shared, size;
 };
 
-/* Prepares to look for texts, whose `text_count` sets are copied. Texts with fewer shingles than `min_size` are not
- * looked for: a message says how many these are. `place` is what messages call the texts. Returns false after a
- * complaint, also if all texts are too short; the caller calls contains_close even then. */
+/* Prepares to look for `text_count` texts, whose sets `texts` has; the sets are copied. Texts with fewer shingles than
+ * `min_size` are not looked for: a message, in which `place` is the path of the texts, says how many these are. Returns
+ * false, after a complaint, if all texts are too short or memory ran out; the caller calls contains_close even then. */
 bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t min_size,
                    const char *place);
 
-/* Finds the texts that a document contains. Sets *kept to the one of which the document has the largest share, of equal
- * ones the first, and to this share; or to the document itself if it contains none. With notes_pairs, also notes all of
- * them. Returns false after a complaint. */
+/* Finds the texts that a document contains, by the hashes of its shingles; `document` is its number. Sets *kept to the
+ * text of which the document has the largest share (of equal shares, the first) and to this share; or, if it contains
+ * none, to the document itself. With notes_pairs, also notes all pairs with these texts. Returns false after a
+ * complaint. */
 bool contains_find_best(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t shingle_count,
                         struct idx_kept_set *kept);
 
-/* Sets *pair to the noted pair at *offset, and moves *offset behind it; it is 0 for the first pair. Returns NULL at the
- * end, and otherwise a pointer that is not NULL. The file `pairs` must be mapped. */
+/* Sets *pair to the noted pair at *offset, and moves *offset behind it; the first pair is at 0. Returns NULL at the
+ * end, and otherwise a pointer whose only meaning is not to be NULL. The file `pairs` must be mapped. */
 const char *contains_next_pair(struct contains *contains, uint64_t *offset, struct contained_pair *pair);
 
 /* Frees everything. Accepts what was not opened. */

@@ -31,7 +31,8 @@ static bool is_regular_file(const char *path) {
 }
 
 /* Writes the path of a document's file to `path`: FOLDER/ID, or the ID itself if it begins with the folder and there is
- * no file FOLDER/ID. `path` holds the folder, a slash, the ID and a NUL. Returns whether there is such a file. */
+ * no file FOLDER/ID. `path` must have room for the folder, a slash, the ID and a NUL. Returns whether there is such a
+ * file; if not, `path` is unspecified. */
 static bool make_file_path(const char *folder, struct span id, char *path) {
     size_t length = strlen(folder);
     if (id.length == 0 || memchr(id.bytes, '\0', id.length) != NULL) return false;

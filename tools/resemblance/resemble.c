@@ -46,9 +46,9 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
-/* Notes the value of the document that is being added, for which id_ends has a place already. The list of values is
- * allocated only with the first value that is not 0, since most commands have none; those before it are 0. Returns
- * false, without a complaint, if memory ran out. */
+/* Sets values[count] to the value of the document that is being added, for which id_ends has a place already. The list
+ * of values is allocated only with the first value that is not 0, since most commands have none; those before it are 0.
+ * Returns false, without a complaint, if memory ran out. */
 static bool note_preference_value(struct resemble *resemble, int64_t value) {
     const size_t old_capacity = resemble->value_capacity, capacity = resemble->id_capacity;
     if (value == 0 && resemble->values == NULL) return true;
@@ -68,12 +68,13 @@ static uint64_t find_id_begin(const struct resemble *resemble, uint64_t number) 
     return number == 0 ? 0 : resemble->id_ends[number - 1];
 }
 
-/* Finds which known texts document `number` contains, and sets kept[number] by them. Returns false after a complaint.
- */
-static bool find_contained_texts(struct resemble *resemble, uint64_t number, const uint64_t *shingles, size_t count) {
+/* Finds which known texts document `number` contains, and sets kept[number] to the best of them, as contains_find_best
+ * does. Returns false after a complaint. */
+static bool find_contained_texts(struct resemble *resemble, uint64_t number, const uint64_t *shingles,
+                                 size_t shingle_count) {
     if (!array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)number, sizeof *resemble->kept))
         return complain("out of memory");
-    return contains_find_best(&resemble->contains, number, shingles, count, &resemble->kept[number]);
+    return contains_find_best(&resemble->contains, number, shingles, shingle_count, &resemble->kept[number]);
 }
 
 bool resemble_add_document(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t shingle_count,
@@ -112,7 +113,7 @@ struct span resemble_find_id(struct resemble *resemble, uint64_t number) {
     return (struct span){length == 0 ? "" : temporary_read_bytes(&resemble->ids, &offset, length), length};
 }
 
-/* An ID that is being sorted, and the number of its document. */
+/* An entry of the list that is sorted by ID: an ID, and the number of its document. */
 struct ranked_id {
     struct span id;
     uint64_t number;
@@ -129,7 +130,7 @@ static int compare_ids_by_bytes(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Replaces the values of documents by their negative ranks by ID, so that documents with smaller IDs are preferred.
+/* Sets the value of each document to minus its rank among all IDs, so that documents with smaller IDs are preferred.
  * Returns false after a complaint if memory ran out. */
 static bool prefer_smallest_ids(struct resemble *resemble) {
     struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
@@ -209,7 +210,8 @@ struct pair_writer {
                             resemble->count. */
 };
 
-/* Begins a row with the IDs of two documents, and shared / total, and counts it. The caller ends it. */
+/* Begins a row with the IDs of documents `first` and `second` and the share shared / total, and counts it. The caller
+ * ends it. */
 static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t second, uint64_t shared, uint64_t total) {
     const struct span first_id = resemble_find_id(writer->resemble, first),
                       second_id = resemble_find_id(writer->resemble, second);
@@ -220,8 +222,8 @@ static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t secon
     writer->pair_count++;
 }
 
-/* Writes the row of two documents. Their sets are those of `pair`, or copies of these, so only the counts of `pair` are
- * used. Where sets may be contained in others, the row ends with the share of the smaller set that both have. */
+/* Writes the row of documents `first` and `second`. Their sets are those of `pair`, or copies of these, so only the
+ * counts of `pair` are used. With `contained`, the row ends with the share of the smaller set that both have. */
 static void write_row(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     begin_row(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0)
@@ -230,8 +232,9 @@ static void write_row(struct pair_writer *writer, uint64_t first, uint64_t secon
     row_end(&writer->rows);
 }
 
-/* Writes the row of a pair, unless both documents are known: known ones come first. Returns false if output failed or a
- * signal was noted. This is an idx_set_pair_visitor. */
+/* Writes the row of a pair, unless both documents are known: pair->second is the larger number, and known ones come
+ * first. Returns false if output failed or a signal was noted. This is an idx_set_pair_visitor; `context` is the struct
+ * pair_writer. */
 static bool write_pair_unless_known(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->second >= writer->resemble->known) write_row(writer, pair->first, pair->second, pair);
@@ -256,7 +259,7 @@ static bool write_copies(struct pair_writer *writer, uint64_t first, uint64_t se
 /* Writes the rows of a pair and of all copies of its documents; each row is of a known document and one that is not.
  * idx_sets_visit_pairs reports documents with the same shingles as pairs of the first one with each of the others: all
  * their rows are written at the first of these pairs. Returns false if output failed or a signal was noted. This is an
- * idx_set_pair_visitor. */
+ * idx_set_pair_visitor; `context` is the struct pair_writer. */
 static bool write_pair_between(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->shared == pair->total)
@@ -324,45 +327,46 @@ bool resemble_write_pairs(struct resemble *resemble, struct output *output, uint
 
 /* ---- Visiting ---- */
 
-/* A visit of all documents or clusters. */
-struct visiting {
+/* The state of resemble_visit. */
+struct visit_state {
     struct resemble *resemble;
     resemble_visitor visit;
     void *context;
     uint64_t cluster; /* The number, from 0, of the cluster that is visited. */
 };
 
-/* Calls the visitor for a document, by its number among all, and the one that it joins. Returns what the visitor does,
- * or false if a signal was noted. */
-static bool visit_document(const struct visiting *visiting, uint64_t number) {
-    struct resemble *resemble = visiting->resemble;
+/* Calls the visitor for document `number`, counted with the known ones, and the one that it joins. Returns what the
+ * visitor returns, or false if a signal was noted. */
+static bool visit_document(const struct visit_state *state, uint64_t number) {
+    struct resemble *resemble = state->resemble;
     uint64_t kept = resemble->kept[number].kept;
     struct span id = resemble_find_id(resemble, number), kept_id = resemble_find_id(resemble, kept);
     const struct idx_cluster_member member = {
-        .cluster = kept < resemble->known ? CLUSTER_KNOWN : visiting->cluster,
+        .cluster = kept < resemble->known ? CLUSTER_KNOWN : state->cluster,
         .is_representative = number == kept,
         .document = {.number = number - resemble->known, .id = id.bytes, .id_length = id.length},
         .representative = {.number = kept - resemble->known, .id = kept_id.bytes, .id_length = kept_id.length}};
-    return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_is_noted();
+    return state->visit(state->context, &member, &resemble->kept[number]) && !interrupt_is_noted();
 }
 
-/* Sets like_known, and the summary of the documents that join no known one. counts[i] is how many documents join
+/* Sets like_known, and the summary of the documents that join no known one. member_counts[i] is how many documents join
  * document i, itself included. */
-static void summarize_clusters(struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
+static void summarize_clusters(struct resemble *resemble, const uint32_t *member_counts,
+                               struct idx_cluster_summary *summary) {
     *summary = (struct idx_cluster_summary){0};
-    for (uint64_t i = 0; i < resemble->known; i++) resemble->like_known += counts[i] - 1;
+    for (uint64_t i = 0; i < resemble->known; i++) resemble->like_known += member_counts[i] - 1;
     summary->documents = resemble->count - resemble->known - resemble->like_known;
     for (uint64_t i = resemble->known; i < resemble->count; i++) {
-        if (counts[i] == 0) continue;
-        summary->sizes[31 - __builtin_clz(counts[i])]++; /* The binary logarithm, rounded down. */
-        summary->clusters += counts[i] > 1;
-        summary->clustered += counts[i] > 1 ? counts[i] : 0;
+        if (member_counts[i] == 0) continue;
+        summary->sizes[31 - __builtin_clz(member_counts[i])]++; /* The binary logarithm, rounded down. */
+        summary->clusters += member_counts[i] > 1;
+        summary->clustered += member_counts[i] > 1 ? member_counts[i] : 0;
     }
 }
 
-/* Lists the numbers of all documents, cluster by cluster, the representative of each first. Before the call, ends[i] is
- * how many documents join document i, itself included; afterwards, it is the index in `list` behind the last of them.
- */
+/* Sets `list` to the numbers of all documents, cluster by cluster, the representative of each first. Before the call,
+ * ends[i] is how many documents join document i, itself included; afterwards, it is the index in `list` behind the last
+ * of them. */
 static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uint32_t *list) {
     uint32_t cluster_begin = 0;
     for (uint64_t i = 0; i < resemble->count; i++) {
@@ -377,50 +381,52 @@ static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uin
     }
 }
 
-/* Visits the documents that join a known one. With groups_known, visits them in the order of `list`, where they and the
- * known ones are the first `count` numbers; otherwise in the order in which they came. */
-static bool visit_like_known(struct visiting *visiting, const uint32_t *list, uint64_t count) {
-    struct resemble *resemble = visiting->resemble;
+/* Visits the documents that join a known one. With groups_known, visits them in the order of `list`: its first `count`
+ * numbers are theirs and those of the known ones. Otherwise visits them in the order in which they were added. Returns
+ * false if visit_document does. */
+static bool visit_like_known(struct visit_state *state, const uint32_t *list, uint64_t count) {
+    struct resemble *resemble = state->resemble;
     bool ok = true;
     for (uint64_t i = 0; i < count && ok && resemble->groups_known; i++)
-        ok = list[i] < resemble->known || visit_document(visiting, list[i]);
+        ok = list[i] < resemble->known || visit_document(state, list[i]);
     if (resemble->groups_known || resemble->like_known == 0) return ok;
     for (uint64_t i = resemble->known; i < resemble->count && ok; i++)
-        ok = resemble->kept[i].kept >= resemble->known || visit_document(visiting, i);
+        ok = resemble->kept[i].kept >= resemble->known || visit_document(state, i);
     return ok;
 }
 
 /* Visits the documents of clusters of two or more that have no known one, and then those that join a known one.
- * counts[i] is how many documents join document i, itself included; the counts are changed. */
-static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
-    struct resemble *resemble = visiting->resemble;
+ * member_counts[i] is how many documents join document i, itself included; these numbers are changed. Returns false
+ * after a complaint, or if visit_document does. */
+static bool visit_clusters(struct visit_state *state, uint32_t *member_counts) {
+    struct resemble *resemble = state->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
     if (list == NULL) return complain("out of memory");
-    list_by_cluster(resemble, counts, list);
-    const uint32_t *cluster_ends = counts; /* What list_by_cluster has made of the counts. */
+    list_by_cluster(resemble, member_counts, list);
+    const uint32_t *cluster_ends = member_counts; /* Which list_by_cluster has put in their place. */
     const uint64_t known_end = resemble->known > 0 ? cluster_ends[resemble->known - 1] : 0;
     bool ok = true;
     for (uint64_t begin = known_end, end; begin < resemble->count && ok; begin = end) {
         end = cluster_ends[list[begin]];
         if (end - begin == 1) continue;
-        for (uint64_t i = begin; i < end && ok; i++) ok = visit_document(visiting, list[i]);
-        visiting->cluster++;
+        for (uint64_t i = begin; i < end && ok; i++) ok = visit_document(state, list[i]);
+        state->cluster++;
     }
-    ok = ok && visit_like_known(visiting, list, known_end);
+    ok = ok && visit_like_known(state, list, known_end);
     free(list);
     return ok;
 }
 
 bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary) {
-    struct visiting visiting = {.resemble = resemble, .visit = visit, .context = context};
-    uint32_t *counts = calloc((size_t)resemble->count + 1, sizeof *counts);
-    bool ok = counts != NULL || complain("out of memory");
-    for (uint64_t i = 0; i < resemble->count && ok; i++) counts[resemble->kept[i].kept]++;
-    if (ok) summarize_clusters(resemble, counts, summary);
-    if (ok && by_cluster) ok = visit_clusters(&visiting, counts);
-    for (uint64_t i = resemble->known; i < resemble->count && ok && !by_cluster; i++) ok = visit_document(&visiting, i);
-    free(counts);
+    struct visit_state state = {.resemble = resemble, .visit = visit, .context = context};
+    uint32_t *member_counts = calloc((size_t)resemble->count + 1, sizeof *member_counts);
+    bool ok = member_counts != NULL || complain("out of memory");
+    for (uint64_t i = 0; i < resemble->count && ok; i++) member_counts[resemble->kept[i].kept]++;
+    if (ok) summarize_clusters(resemble, member_counts, summary);
+    if (ok && by_cluster) ok = visit_clusters(&state, member_counts);
+    for (uint64_t i = resemble->known; i < resemble->count && ok && !by_cluster; i++) ok = visit_document(&state, i);
+    free(member_counts);
     return ok;
 }
 

@@ -10,7 +10,7 @@
 
 /* A number of documents, as an option gives it. */
 struct quota {
-    uint64_t count; /* 0: none is given. */
+    uint64_t count; /* 0: no number is given. */
     int64_t share;  /* Of all documents, in units of 1/IDX_THRESHOLD_ONE percent; 0: `count` says it. */
 };
 
@@ -51,31 +51,32 @@ struct resemble {
 /* The value of --min-words if it is not given. */
 #define NO_MIN_WORDS UINT64_MAX
 
-/* Sets contained_size to how many shingles a text of `min_words` words has, or of `min_words` characters if shingles
- * are made of these. NO_MIN_WORDS means the default. */
+/* Sets contained_size to how many shingles a text of `min_words` words has; or of `min_words` characters, if
+ * `shingling` makes shingles of these. NO_MIN_WORDS means 20. */
 void resemble_set_contained_size(struct resemble *resemble, const struct idx_text_shingle_options *shingling,
                                  uint64_t min_words);
 
-/* Parses the argument of an option that is a number of documents, or a share of them such as 0.1%. Returns false after
- * a complaint, which calls the option `option`. */
+/* Parses the argument of an option that is a number of documents, or a share of them such as 0.1%. Both must be more
+ * than 0, and a share up to 100%. Returns false, after a complaint that calls the option `option`, if it is neither;
+ * then *quota is unspecified. */
 bool quota_parse(const char *option, const char *argument, struct quota *quota);
 
-/* Returns the number of documents that a quota means if there are `document_count`: its count, or ceil(share *
- * document_count); 0: no quota is given. */
+/* Returns the number of documents that a quota means if there are `document_count` in all: quota->count, or the share
+ * of all, rounded up. Returns 0 if no quota is given. */
 uint64_t quota_find_count(const struct quota *quota, uint64_t document_count);
 
-/* Makes the temporary file, and begins with no documents. Returns false after a complaint; the caller calls
- * resemble_close even then. */
+/* Makes the temporary file of IDs in `scratch`, a scratch folder in `folder`, and the sets by `options`; there are no
+ * documents yet. Returns false after a complaint; the caller calls resemble_close even then. */
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder);
 
-/* Ends the known documents: the ones added so far, `known`. From now on, resemble_add_document looks for the known ones
- * that a document contains, which decides at once what it joins, and stores no sets. `place` is what messages call the
- * known ones. Returns false after a complaint. */
+/* Ends the known documents: the first resemble->known ones, all that were added so far. From now on,
+ * resemble_add_document looks for the known ones that a document contains. That decides at once which one it joins, so
+ * its set is not stored. `place` is the path of the known ones, for messages. Returns false after a complaint. */
 bool resemble_look_for_known(struct resemble *resemble, const char *place);
 
-/* Adds the next document, with the hashes of its shingles in any order. It is preferred to documents with a smaller
- * `value`. Returns false after a complaint. */
+/* Adds the next document, whose number is `count` before the call, with the hashes of its shingles in any order; the ID
+ * is copied. The document is preferred to those with a smaller `value`. Returns false after a complaint. */
 bool resemble_add_document(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t shingle_count,
                            int64_t value);
 
@@ -83,29 +84,33 @@ bool resemble_add_document(struct resemble *resemble, struct span id, const uint
  * `ignored`. Does nothing without that quota. Returns false after a complaint, or if a signal was noted. */
 bool resemble_ignore_common(struct resemble *resemble);
 
-/* The most bytes of what a summary ends with if common shingles are removed, with its NUL. */
+/* The most bytes of a remark at the end of a summary, with its NUL. */
 enum { RESEMBLE_REMARK = 128 };
 
-/* Writes to `remark` a clause that says how many common shingles did not count, and returns `remark`. */
+/* Writes to `remark` how many common shingles did not count, as in "; 12 common shingles did not count", and returns
+ * `remark`. */
 const char *resemble_write_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]);
 
-/* Writes all pairs of documents that resemble each other, unless both are known, as lines ID<TAB>ID<TAB>RESEMBLANCE. If
- * `contained` is set, <TAB>SHARE follows: the share of the smaller set that both have. A document with the same
- * shingles as an earlier one is only in the pair of these two, unless `between` is set. After resemble_look_for_known,
- * pairs are instead those of known documents and others that contain them, as lines ID<TAB>ID<TAB>SHARE. Sets
- * *pair_count to how many lines there are. Returns false after a complaint, if a signal was noted, or if output failed.
- */
+/* Writes all pairs of documents that resemble each other, unless both are known, as lines ID<TAB>ID<TAB>RESEMBLANCE.
+ * - If `contained` is set, <TAB>SHARE follows: the share of the smaller set that both have.
+ * - Of documents with the same shingles, all but the first are only in a pair with the first one, unless `between` is
+ * set.
+ * - After resemble_look_for_known, pairs are instead those of known documents and others that contain them, as lines
+ * ID<TAB>ID<TAB>SHARE.
+ * Sets *pair_count to how many lines there are. Returns false after a complaint, if a signal was noted, or if output
+ * failed. */
 bool resemble_write_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count);
 
-/* Decides which documents are kept, and sets `kept`; after resemble_look_for_known, that was decided already. Frees the
- * sets, unless asks_more is set. Returns false after a complaint, or if a signal was noted. */
+/* Decides which documents are kept, and sets `kept`; after resemble_look_for_known, that was decided already. Maps the
+ * file of IDs, and frees the sets unless asks_more is set. No document may be added afterwards. Returns false after a
+ * complaint, or if a signal was noted. */
 bool resemble_decide_kept(struct resemble *resemble);
 
 /* The cluster of a document that joins one that --against names; it is printed as -. */
 #define CLUSTER_KNOWN UINT64_MAX
 
-/* A function that gets a document and its representative, the one of its cluster that is kept, and what both have in
- * common. Documents are numbered from 0, without the known ones; the number of a known representative means nothing.
+/* A function that gets a document, its representative (the one of its cluster that is kept), and what both have in
+ * common. Documents are numbered from 0, without the known ones; the number of a known representative is unspecified.
  * The member has no fingerprints. Returns false to stop. */
 typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member *member,
                                  const struct idx_kept_set *kept);
@@ -115,25 +120,26 @@ static inline bool resemble_is_like_known(const struct resemble *resemble, uint6
     return resemble->known > 0 && resemble->kept[resemble->known + number].kept < resemble->known;
 }
 
-/* Visits all documents that are not known, in the order in which they came. With `by_cluster`, visits those of clusters
- * of two or more instead, cluster by cluster, the representative first, and then those that join a known one, whose
- * cluster is CLUSTER_KNOWN; these are in the order in which they came unless groups_known is set. Before the visits,
- * sets like_known, and *summary to that of all documents that join no known one. Returns false after a complaint, if a
- * signal was noted, or if `visit` returned false. */
+/* Visits all documents that are not known, in the order in which they were added. With `by_cluster`, instead visits
+ * - the clusters of two or more, one after the other: first the representative, then the others;
+ * - then the documents that join a known one, whose cluster is CLUSTER_KNOWN: grouped by it with groups_known, and
+ * otherwise in the order in which they were added.
+ * Before the visits, sets like_known, and *summary to that of all documents that join no known one. Call it once, after
+ * resemble_decide_kept. Returns false after a complaint, if a signal was noted, or if `visit` returned false. */
 bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 
-/* Returns the ID of a document, by its number among all, known ones included. Call it after resemble_decide_kept, or
+/* Returns the ID of document `number`, counted from 0 and with the known ones. Call it after resemble_decide_kept, or
  * while pairs are visited, when the file of IDs is mapped. The ID has no NUL at its end, and is valid until
  * resemble_close. */
 struct span resemble_find_id(struct resemble *resemble, uint64_t number);
 
-/* Returns how many different shingles a document has, by its number among all, known ones included. Call it after
+/* Returns how many different shingles document `number` has, counted from 0 and with the known ones. Call it after
  * resemble_decide_kept. */
 uint32_t resemble_get_set_size(const struct resemble *resemble, uint64_t number);
 
-/* Makes a document, numbered without the known ones, one that is kept, though it joins another. Call it after
- * resemble_decide_kept, and before resemble_visit. */
+/* Keeps a document that joins another one: it then joins itself. `number` is counted without the known ones. Call it
+ * after resemble_decide_kept, and before resemble_visit. */
 void resemble_keep_document(struct resemble *resemble, uint64_t number);
 
 /* Frees everything, and removes the temporary file. */

@@ -31,8 +31,8 @@ double resembling_find_miss_probability(unsigned value_count, int64_t threshold)
     return pow(1 - (double)threshold / (double)IDX_THRESHOLD_ONE, value_count);
 }
 
-/* Warns that documents may be missed, if a threshold needs more values of a sketch than the `value_count` that the
- * index at `path` has. */
+/* Warns that documents may be missed, if a threshold, in units of 1/IDX_THRESHOLD_ONE, needs more values of a sketch
+ * than the `value_count` that the index at `path` has. */
 static void warn_of_misses(const char *path, unsigned value_count, int64_t threshold) {
     if (idx_sketch_values(threshold) > value_count)
         complain("%s has sketches of %u values: of documents that resemble a text by just that much, up to one in %.0f "
@@ -56,8 +56,8 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
     return texts->reading != NULL;
 }
 
-/* Adds a text to those that are answered together, which must be fewer than RESEMBLING_TEXTS; they point into `made`.
- * Returns false, after a complaint, if the ID has to be a number but is none. */
+/* Adds a text to those that are answered together, which must be fewer than RESEMBLING_TEXTS. What is added points into
+ * `made`. Returns false, after a complaint, if the ID has to be a number but is none. */
 static bool add_text(struct resembling_texts *texts, const struct made *made) {
     if (!set_item_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
     texts->sets[texts->count++] = (struct idx_set){.hashes = made->shingles, .count = made->shingle_count};

@@ -7,7 +7,7 @@
 #include "tools/shared/library.h"
 #include "tools/shared/rows.h"
 
-/* How many texts are answered together at most, and bytes of their sets. */
+/* Texts are answered together until there are so many of them, or so many bytes of their sets. */
 enum { RESEMBLING_TEXTS = 1024, RESEMBLING_BYTES = 1 << 24 };
 
 /* Texts that are read, and answered together as they arrive. Too large for the stack. */
@@ -31,9 +31,9 @@ struct resembling_texts {
     bool failed;
 };
 
-/* Prepares to read the texts of the inputs by the recipe of an index with sets. `rules` say how inputs are read; the
- * recipe and what is made of texts are set here. Returns false after a complaint; the caller calls resembling_close
- * even then. */
+/* Prepares to read the texts of the inputs at `paths` by the recipe of an index with sets, whose properties are given.
+ * `rules` say how inputs are read; sets their recipe, expected_recipe, bits, makes and shingling. Warns if the index
+ * may miss documents. Returns false after a complaint; the caller calls resembling_close even then. */
 bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
                      struct reading_rules *rules, const struct strings *paths);
 
@@ -41,16 +41,16 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
  * ready. They are valid until the next call. Returns false at the end, after a complaint, or if a signal was noted. */
 bool resembling_read_next(struct resembling_texts *texts);
 
-/* Ends reading, complains of documents that were not looked at, and closes the output. Returns false if an input could
- * not be read well, if anything failed before or output fails, or if a signal was noted. */
+/* Ends reading, complains of `unread` documents, and closes the output. Returns false if an input could not be read
+ * well, if anything failed before or output fails, or if a signal was noted. */
 bool resembling_close(struct resembling_texts *texts);
 
 /* The most bytes of a reason why an index can't answer, with its NUL. */
 enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 };
 
-/* Sets *shingling to what the recipe of an index with sets says of its shingles. Returns false, without a complaint, if
- * the index has no sets, or its recipe does not say; then `reason` is a sentence that begins with `index_name`, and
- * otherwise "". */
+/* Sets *shingling to the shingles of an index with sets, by its recipe. Returns false, without a complaint, if the
+ * index has no sets, or if its recipe does not say what shingles are; then `reason` is a sentence that begins with
+ * `index_name`, and otherwise "". */
 bool resembling_read_recipe(const struct idx_properties *properties, const char *index_name,
                             struct idx_text_shingle_options *shingling, char reason[RESEMBLING_REASON]);
 
@@ -58,7 +58,8 @@ bool resembling_read_recipe(const struct idx_properties *properties, const char 
  * threshold, in units of 1/IDX_THRESHOLD_ONE. */
 double resembling_find_miss_probability(unsigned value_count, int64_t threshold);
 
-/* Writes the resemblance of a document of the lists, and its ID, into a row that the caller began. */
+/* Writes the resemblance of a document, and its ID, into a row that the caller began. `found` is a document of `lists`,
+ * which have its ID if `id_type` is IDX_ID_TEXT. */
 void row_write_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
                           const struct idx_resembling_document *found, enum idx_id_type id_type);
 
