@@ -127,7 +127,8 @@ static bool cut_next_or_close(struct documents *documents, struct raw_document *
     return false;
 }
 
-/* Returns the state of links in folders of these inputs before any was found. links_free frees it. */
+/* Returns the state of links for a walk through the folders among `paths`: none was found yet. It points to `paths` and
+ * `globs`. links_free frees it. */
 static struct links make_links(const struct strings *paths, const struct globs *globs) {
     return (struct links){.paths = (const char *const *)paths->values, .path_count = paths->count, .globs = globs};
 }
@@ -246,7 +247,8 @@ struct file_list {
     bool in_folder;   /* The last input is a folder, through which the walk goes. */
 };
 
-/* Returns a list of files that begins with the first one. The caller frees it by free_files. */
+/* Returns the files of the inputs at `paths` and of the folders among them, as a list at its first file. It points to
+ * `paths` and `globs`. The caller frees it by free_files. */
 static struct file_list list_files(const struct strings *paths, const struct globs *globs) {
     return (struct file_list){.paths = paths, .links = make_links(paths, globs)};
 }

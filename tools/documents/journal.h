@@ -54,7 +54,7 @@ bool journal_add_file(struct journal *journal, const char *path, bool in_folder,
 /* Notes where a document is in the inputs, and what became of it. Errors of writing are found by journal_rewind. */
 void journal_add_place(struct journal *journal, const struct place *place);
 
-/* Begins to read the journal from its start, after which nothing may be added. Returns false, after a complaint, if it
+/* Begins to read the journal from its start; nothing may be added afterwards. Returns false, after a complaint, if it
  * could not be written or can't be mapped. */
 bool journal_rewind(struct journal *journal);
 
@@ -88,7 +88,8 @@ struct rereading {
     uint64_t next_number; /* The number of the next compared document in the journal. */
 };
 
-/* Begins to read the journal, and finds the place of the first wanted document. Returns false after a complaint. */
+/* Begins to read the journal from its start, and finds the place of the first wanted document: sets `has_next` and
+ * `place`. Returns false, after a complaint, as journal_rewind does. */
 bool rereading_begin(struct rereading *rereading);
 
 /* Returns the journal's record of the file that has the next wanted document. Returns NULL at the end, if a signal was

@@ -17,8 +17,8 @@ struct text_reader {
 /* The recipe that is used if none is asked for. */
 extern const char text_default_recipe[];
 
-/* Returns a recipe in canonical form, or a plain copy if libidxtext can't parse it, or if it names another version of
- * ICU than this build's. The caller frees it. Returns NULL after a complaint if memory ran out. */
+/* Returns a copy of a recipe in canonical form; as it is, if libidxtext can't parse it, or if it names another version
+ * of ICU than this build's. The caller frees it. Returns NULL after a complaint if memory ran out. */
 char *text_canonical_recipe(const char *recipe);
 
 /* Opens a fingerprinter of `bits` bits for a recipe; if that is NULL, all documents must be of FORMAT_FEATURES. `table`
@@ -33,7 +33,8 @@ bool text_reader_open(struct text_reader *reader, const char *recipe, const stru
 bool text_reader_try_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table,
                           unsigned bits, const struct extract_rules *rules, struct idx_error *error);
 
-/* Returns the recipe in canonical form, with the version of ICU. The reader must have a fingerprinter. */
+/* Returns the recipe in canonical form, with the version of ICU. The reader must have a fingerprinter, which owns
+ * it. */
 const char *text_reader_recipe(const struct text_reader *reader);
 
 /* The most fingerprints that a recipe makes of a document. */

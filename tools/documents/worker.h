@@ -48,8 +48,8 @@ struct worker {
 /* Returns whether the recipe of the rules makes sketches (minhash:M). */
 bool makes_sketches(const struct reading_rules *rules);
 
-/* Opens the worker's text reader. Returns false, and sets *error without a complaint, if that fails; then there is
- * nothing to close. */
+/* Opens the worker's text reader by the rules; the caller must have set the first three members. Returns false, with
+ * *error set but without a complaint, if that fails; then there is nothing to close. */
 bool worker_open(struct worker *worker, struct idx_error *error);
 
 /* Makes what the rules ask for of each document of a batch, appends it to batch->output, and frees the documents'

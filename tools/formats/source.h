@@ -65,9 +65,9 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
 /* Returns by what filter the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
 int source_get_filter(const struct source *source);
 
-/* Sets *bytes to the next bytes without consuming them, and returns how many there are: at least `wanted`, which is up
- * to SOURCE_MOST_PEEKED, or fewer at the end of the source. There source_failed says whether it ended too soon. The
- * bytes are valid until the next call that changes the source. */
+/* Sets *bytes to the next decompressed bytes without consuming them, and returns how many there are: at least `wanted`,
+ * which is 1 to SOURCE_MOST_PEEKED, or fewer at the end of the source. There source_failed says whether it ended too
+ * soon. The bytes are valid until the next call that changes the source. */
 size_t source_peek(struct source *source, size_t wanted, const char **bytes);
 
 /* Returns whether the source ended too soon, or can't be read. */
@@ -95,7 +95,8 @@ struct sink {
  * which sink_close closes. Never fails. */
 void sink_open(struct sink *sink, int descriptor, int filter);
 
-/* Writes bytes. The first error stays in sink->output.error, without a complaint, and nothing is written after it. */
+/* Writes `length` bytes, compressed by the sink's filter, and begins a member for them if none is begun. The first
+ * error stays in sink->output.error, without a complaint, and nothing is written after it. */
 void sink_write(struct sink *sink, const void *bytes, size_t length);
 
 /* Ends a member of a compressed file; what is written afterwards begins another. Each record of a WARC file is one. */

@@ -72,7 +72,7 @@ bool resembling_read_next(struct resembling_texts *texts) {
     while (texts->count == 0 && !texts->failed && (made = reading_next(texts->reading)) != NULL) {
         do {
             if (interrupt_is_noted()) return texts->count > 0;
-            if (made->raw->bad.kind != BAD_NONE) continue;
+            if (made->raw->bad.kind != BAD_NONE) continue; /* The condition below gets the next one. */
             texts->failed = !add_text(texts, made);
             bytes += made->shingle_count * sizeof *made->shingles;
         } while (!texts->failed && texts->count < RESEMBLING_TEXTS && bytes < RESEMBLING_BYTES &&
