@@ -12,7 +12,8 @@
 
 /* ---- Hashes ---- */
 
-/* Returns a hash of a fingerprint, spread evenly, however skewed fingerprints are. It must stay: idx_shard uses it. */
+/* Returns a 64-bit hash of a fingerprint. Hashes are evenly spread even where fingerprints are not. The function must
+ * never change: the shards that idx_shard assigns depend on it. */
 static inline uint64_t idxi_hash_fingerprint(uint64_t fingerprint) {
     uint8_t bytes[8];
     idxf_store64(bytes, fingerprint);
@@ -37,8 +38,7 @@ static inline double idxi_count_combinations(unsigned n, unsigned r) {
     return r > n ? 0 : product;
 }
 
-/* Returns in how many ways at most `radius` of `bits` bits can be flipped: the sum of C(bits, i) for i from 0 to
- * radius. */
+/* Returns the number of ways to flip at most `radius` of `bits` bits: the sum of C(bits, i) for i from 0 to radius. */
 static inline double idxi_count_patterns(unsigned bits, unsigned radius) {
     double sum = 0;
     for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_count_combinations(bits, i);

@@ -16,7 +16,8 @@
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
-/* When so many bytes wait, the system is asked to begin writing them to disk, so that the sync at the end is short. */
+/* Once this many bytes are written but not on their way to disk, the system is asked to begin, so that the sync at the
+ * end is short. */
 #define WRITE_BACK_BYTES ((uint64_t)8 << 20)
 
 char *idxi_join_path(const char *folder, const char *name) {
@@ -194,8 +195,8 @@ static enum idx_status append_page_checksums(struct idxi_page_writer *writer, st
     return IDX_OK;
 }
 
-/* Asks the system to begin writing to disk, once WRITE_BACK_BYTES wait. Errors are ignored: the sync at the end reports
- * them. */
+/* Asks the system to begin writing to disk, once WRITE_BACK_BYTES were written since it was last asked. Errors are
+ * ignored: the sync at the end reports them. */
 static void start_write_back(struct idxi_page_writer *writer) {
     uint64_t waiting_bytes = writer->written - writer->written_back;
     if (waiting_bytes < WRITE_BACK_BYTES) return;
@@ -205,7 +206,7 @@ static void start_write_back(struct idxi_page_writer *writer) {
     writer->written_back = writer->written;
 }
 
-/* Writes the buffer to the file, and notes the checksums of its pages. */
+/* Writes the buffer to the file, empties it, and appends the checksums of its whole pages to writer->checksums. */
 static enum idx_status flush_buffer(struct idxi_page_writer *writer, struct idx_error *error) {
     IDXI_TRY(append_page_checksums(writer, error));
     IDXI_TRY(idxi_write_at(writer->fd, writer->buffer, writer->used, writer->written, writer->path, error));

@@ -17,9 +17,9 @@
 /* The most bytes of a process ID, a space, the name of a host, a line end and a NUL. */
 #define HOLDER_BYTES (HOST_NAME_MAX + 32)
 
-/* How many milliseconds a call waits for processes that share the lock for a moment: mostly a few to some hundred; and
- * how many if the file names a process. That name proves little, since the process may have been killed. */
-enum { MAX_WAIT = 10000, MAX_WAIT_WHERE_NAMED = 20 };
+/* How many milliseconds a call waits for processes that share the lock for a moment, mostly a few to some hundred. It
+ * waits less long if the file names a process, which proves little, since that process may have been killed. */
+enum { MAX_WAIT_MS = 10000, MAX_WAIT_WHERE_NAMED_MS = 20 };
 
 /* Writes this process's ID and host into the lock's file. Errors are ignored: the lock holds without that, too. */
 static void write_holder(int lock) {
@@ -30,21 +30,21 @@ static void write_holder(int lock) {
     if (ftruncate(lock, 0) == 0) (void)idxi_write_at(lock, holder, (size_t)size, 0, IDXI_LOCK_NAME, NULL);
 }
 
-/* Fails with IDX_BUSY. The sentence names the process and the host, if the file has a text as write_holder writes it:
- * digits, a space, a host's name, a line end. Anybody may have written something else. */
+/* Fails with IDX_BUSY. The sentence says which process on which host has the lock, if the file reads as write_holder
+ * writes it: digits, a space, a host's name, a line end. Anybody may have written something else. */
 static enum idx_status fail_busy(int lock, const char *name, const char *folder_path, struct idx_error *error) {
     char holder[HOLDER_BYTES];
     const char *activity = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
     ssize_t size = pread(lock, holder, sizeof holder - 1, 0);
     holder[size < 0 ? 0 : size] = '\0';
-    size_t pid_end = strspn(holder, "0123456789"), end = pid_end; /* `end`: that of the host */
-    if (pid_end > 0 && pid_end < 20 && holder[pid_end] == ' ')
-        end += 1 + strspn(holder + pid_end + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
-    if (end < pid_end + 2 || holder[end] != '\n')
+    size_t digits = strspn(holder, "0123456789"), host_end = digits + 1; /* behind the space */
+    if (digits > 0 && digits < 20 && holder[digits] == ' ')
+        host_end += strspn(holder + host_end, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
+    if (host_end < digits + 2 || holder[host_end] != '\n')
         return idxi_fail(error, IDX_BUSY, folder_path, "is being %s already: wait until that ends", activity);
     bool is_ours = strtol(holder, NULL, 10) == (long)getpid();
     return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: %s", activity,
-                     (int)pid_end, holder, (int)(end - pid_end - 1), holder + pid_end + 1,
+                     (int)digits, holder, (int)(host_end - digits - 1), holder + digits + 1,
                      is_ours ? "that is this one, which has to close its writer first" : "wait until it ends");
 }
 
@@ -62,14 +62,14 @@ static bool has_holder_text(int file) {
     return fstat(file, &status) == 0 && status.st_size > 0;
 }
 
-/* Locks the file; `kind` is LOCK_EX or LOCK_SH. Tries again each millisecond while others may share the lock only for a
- * moment. Returns 0 or an errno, which is EWOULDBLOCK where others hold it for longer. */
+/* Locks the file by LOCK_EX or LOCK_SH, as `kind` says. Tries again each millisecond while others may share the lock
+ * only for a moment. Returns 0 or an errno: EWOULDBLOCK if others hold the lock for longer. */
 static int lock_with_retries(int file, int kind) {
     static const struct timespec millisecond = {0, 1000000};
     for (int waited_ms = 0; flock(file, kind | LOCK_NB) != 0; waited_ms++) {
         if (errno != EWOULDBLOCK) return errno;
-        if (waited_ms == MAX_WAIT || !is_shared_or_free(file)) return EWOULDBLOCK;
-        if (waited_ms >= MAX_WAIT_WHERE_NAMED && has_holder_text(file)) return EWOULDBLOCK;
+        if (waited_ms == MAX_WAIT_MS || !is_shared_or_free(file)) return EWOULDBLOCK;
+        if (waited_ms >= MAX_WAIT_WHERE_NAMED_MS && has_holder_text(file)) return EWOULDBLOCK;
         nanosleep(&millisecond, NULL);
     }
     return 0;
@@ -89,8 +89,8 @@ static int lock_without_limit(int file) {
     return 0;
 }
 
-/* Checks an open file, and locks it. Returns 0 or an errno, which is ELOOP where it is not a lock file, but what a link
- * leads to. */
+/* Locks an open file as `how` says. Returns 0 or an errno: EWOULDBLOCK if others hold the lock, ELOOP if the file is
+ * not a lock file of its own, but what a link leads to. */
 static int check_and_lock_file(int file, enum idxi_locking how) {
     if (!is_lock_file(file)) return ELOOP;
     if (how == IDXI_LOCK_WAIT) return lock_without_limit(file);

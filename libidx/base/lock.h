@@ -31,7 +31,7 @@ static inline bool idxi_lock_forbids(enum idx_status status) {
     return status == IDX_BUSY || status == IDX_OUT_OF_MEMORY;
 }
 
-/* Releases a lock. A descriptor below 0 is accepted, and does nothing. */
+/* Releases a lock and closes its descriptor. Does nothing if `lock` is negative. */
 void idxi_lock_close(int lock);
 
 #endif

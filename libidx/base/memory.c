@@ -10,8 +10,8 @@
 
 /* ---- How much memory there is ---- */
 
-/* Finds the first line of a file that begins with `prefix`, and returns the number behind the prefix times `unit`.
- * Returns UINT64_MAX if there is no such line or number, or the file can't be read. */
+/* Returns the decimal number behind `prefix`, times `unit`, in the first line of the file at `path` that begins with
+ * `prefix`. Returns UINT64_MAX if there is no such line or number, or the file can't be read. */
 static uint64_t read_size_from_line(const char *path, const char *prefix, uint64_t unit) {
     FILE *file = fopen(path, "re");
     char line[256];
@@ -55,18 +55,20 @@ enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *erro
 
 #define KEYS_DIVISOR 16 /* keys of blocks get memory / KEYS_DIVISOR */
 
-size_t idxi_get_keys_memory(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_DIVISOR / threads); }
-
-uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
-    uint64_t buffers = COMMON_BUFFER_BYTES + BUFFER_BYTES_PER_THREAD * threads;
-    if (buffers > memory / 2) buffers = memory / 2; /* so that many threads leave some for arrays */
-    return memory - buffers - memory / KEYS_DIVISOR;
+size_t idxi_get_keys_memory(uint64_t memory_bytes, unsigned threads) {
+    return (size_t)(memory_bytes / KEYS_DIVISOR / threads);
 }
 
-bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads) {
+uint64_t idxi_memory_of_arrays(uint64_t memory_bytes, unsigned threads) {
+    uint64_t buffer_bytes = COMMON_BUFFER_BYTES + BUFFER_BYTES_PER_THREAD * threads;
+    if (buffer_bytes > memory_bytes / 2) buffer_bytes = memory_bytes / 2; /* many threads must leave some for arrays */
+    return memory_bytes - buffer_bytes - memory_bytes / KEYS_DIVISOR;
+}
+
+bool idxi_memory_holds_tables(uint64_t memory_bytes, uint64_t fingerprint_count, unsigned threads) {
     /* A fingerprint takes 8 bytes, and in each thread 8 more for its permuted copy and 8 for sorting that. */
     uint64_t bytes_of_each = 8 + (uint64_t)16 * threads;
-    return fingerprints <= idxi_memory_of_arrays(memory, threads) / bytes_of_each;
+    return fingerprint_count <= idxi_memory_of_arrays(memory_bytes, threads) / bytes_of_each;
 }
 
 /* ---- Pages ---- */
@@ -185,8 +187,8 @@ void idxi_map_release(void *map, size_t bytes) {
 
 /* ---- Arenas ---- */
 
-#define FIRST_CHUNK ((size_t)64 << 10)
-#define LAST_CHUNK ((size_t)4 << 20)
+#define FIRST_CHUNK_BYTES ((size_t)64 << 10)
+#define MAX_CHUNK_BYTES ((size_t)4 << 20)
 
 /* A part of an arena's memory; arenas have a list of them. */
 struct idxi_chunk {
@@ -194,10 +196,10 @@ struct idxi_chunk {
     char bytes[];
 };
 
-/* Adds a chunk in which `min_bytes` bytes fit at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes,
- * and a larger one is made only if `min_bytes` needs it. Returns false when memory runs out. */
+/* Adds a chunk with room for `min_bytes` bytes at any alignment. Each chunk is twice as large as the one before, from
+ * FIRST_CHUNK_BYTES to MAX_CHUNK_BYTES, or larger if `min_bytes` needs it. Returns false when memory runs out. */
 static bool add_chunk(struct idxi_arena *arena, size_t min_bytes) {
-    if (arena->next_size == 0) arena->next_size = FIRST_CHUNK;
+    if (arena->next_size == 0) arena->next_size = FIRST_CHUNK_BYTES;
     size_t size = arena->next_size;
     while (size < min_bytes + sizeof(struct idxi_chunk) + IDXI_CACHE_LINE) size *= 2;
     struct idxi_chunk *chunk = idxi_allocate_pages(size);
@@ -206,7 +208,7 @@ static bool add_chunk(struct idxi_arena *arena, size_t min_bytes) {
     arena->newest = chunk;
     arena->at = chunk->bytes;
     arena->end = (char *)chunk + size;
-    if (arena->next_size < LAST_CHUNK) arena->next_size *= 2;
+    if (arena->next_size < MAX_CHUNK_BYTES) arena->next_size *= 2;
     return true;
 }
 

@@ -5,14 +5,14 @@
 
 /* ---- Progress ---- */
 
-#define NANOSECONDS 1000000000L
-#define REPORT_INTERVAL (NANOSECONDS / 10) /* the callback is called at most once in so many nanoseconds */
+#define SECOND_NS 1000000000L
+#define REPORT_INTERVAL_NS (SECOND_NS / 10) /* the callback is called at most once in so many nanoseconds */
 
 /* Returns the nanoseconds since some fixed moment, by a clock that is never set. */
 static uint64_t get_monotonic_nanoseconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * (uint64_t)NANOSECONDS + (uint64_t)time.tv_nsec;
+    return (uint64_t)time.tv_sec * (uint64_t)SECOND_NS + (uint64_t)time.tv_nsec;
 }
 
 void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor visit, void *context) {
@@ -48,7 +48,7 @@ enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_pha
 enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t units, struct idx_error *error) {
     progress->done += units;
     if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
-        get_monotonic_nanoseconds() - progress->reported_at >= REPORT_INTERVAL)
+        get_monotonic_nanoseconds() - progress->reported_at >= REPORT_INTERVAL_NS)
         report_progress(progress);
     return check_cancelled(progress, error);
 }
@@ -57,10 +57,10 @@ enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t units
 
 /* What the threads of one call share. */
 struct work {
-    size_t count;
+    size_t task_count;
     idx_task task;
     void *context;
-    atomic_size_t next;
+    atomic_size_t next_task; /* its number */
     atomic_bool failed;
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t ended;
@@ -73,8 +73,8 @@ struct work {
 static void run_remaining_tasks(struct work *work, unsigned thread) {
     while (!work->failed) {
         struct idx_error error;
-        size_t number = atomic_fetch_add(&work->next, 1);
-        if (number >= work->count) return;
+        size_t number = atomic_fetch_add(&work->next_task, 1);
+        if (number >= work->task_count) return;
         enum idx_status status = work->task(work->context, number, thread, &error);
         if (status == IDX_OK) continue;
         work->failed = true;
@@ -106,18 +106,19 @@ static void *run_thread(void *context) {
     return NULL;
 }
 
-/* Waits until all other threads have ended, and reports progress every REPORT_INTERVAL. */
+/* Waits until all other threads have ended, and meanwhile reports progress, unless that is NULL, every
+ * REPORT_INTERVAL_NS. */
 static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_lock(&work->mutex);
     while (work->running > 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += REPORT_INTERVAL;
-        until.tv_sec += until.tv_nsec / NANOSECONDS;
-        until.tv_nsec %= NANOSECONDS;
+        until.tv_nsec += REPORT_INTERVAL_NS;
+        until.tv_sec += until.tv_nsec / SECOND_NS;
+        until.tv_nsec %= SECOND_NS;
         pthread_cond_timedwait(&work->ended, &work->mutex, &until);
         pthread_mutex_unlock(&work->mutex);
-        if (progress != NULL) (void)idxi_progress_add(progress, 0, NULL);
+        if (progress != NULL) (void)idxi_progress_add(progress, 0, NULL); /* reports; the tasks check for cancelling */
         pthread_mutex_lock(&work->mutex);
     }
     pthread_mutex_unlock(&work->mutex);
@@ -139,7 +140,7 @@ static unsigned start_threads(struct work *work, struct thread *threads, unsigne
 
 enum idx_status idxi_run_parallel_by_thread(size_t count, unsigned threads, idx_task task, void *context,
                                             struct idxi_progress *progress, struct idx_error *error) {
-    struct work work = {.count = count,
+    struct work work = {.task_count = count,
                         .task = task,
                         .context = context,
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
