@@ -1,4 +1,4 @@
-/* distinct.c: see distinct.h. */
+/* distinct.c: keeps the distinct fingerprints of a build, in an array or in a run on disk. */
 #include "libidx/streams/distinct.h"
 
 #include <string.h>

@@ -14,20 +14,23 @@ struct idxi_distinct {
     struct idxi_run run;
 };
 
-/* Begins without fingerprints. `capacity` is the most that will be added, which are kept in memory; or 0, and then any
- * number goes to a temporary file in `folder`, a descriptor, whose path for messages is `path`. Call idxi_distinct_free
- * even if this fails. */
+/* Begins an empty set. If `capacity` is not 0, up to so many fingerprints can be added, and stay in memory. If it is 0,
+ * any number can be added, and they go to a temporary file in `folder`, a descriptor; `path`, its path for messages,
+ * must outlive the set. Call idxi_distinct_free even if this fails. Errors: IDX_OUT_OF_MEMORY, and those of
+ * idxi_make_temporary_file. */
 enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t capacity, int folder, const char *path,
                                     struct idx_error *error);
 
-/* Adds `count` fingerprints, which must ascend, and be above all that were added before. */
+/* Adds `count` fingerprints, which must ascend strictly, and be above all that were added before. Fails only on disk,
+ * as idxi_run_file_write does. */
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
                                   struct idx_error *error);
 
-/* Ends adding: writes what is buffered to disk. Only then can the fingerprints be read. */
+/* Ends adding: on disk, writes what is buffered, which may fail. Only then can the fingerprints be read. */
 enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_error *error);
 
-/* Frees the disk space of the fingerprints, which must not be read afterwards. Does nothing for memory. */
+/* Frees the disk space of the fingerprints, if the system can do that. They must not be read afterwards. Does nothing
+ * in memory. */
 void idxi_distinct_drop(const struct idxi_distinct *distinct);
 
 /* Frees memory and disk space. All streams must be closed before. */
@@ -40,7 +43,8 @@ struct idxi_distinct_stream {
     struct idxi_stream *stream; /* one of the two */
 };
 
-/* Opens a stream. Call idxi_distinct_close even if this fails. */
+/* Opens a stream of a set, which must outlive it. Call idxi_distinct_close even if this fails. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
                                    struct idx_error *error);
 

@@ -58,7 +58,8 @@ static void move_from_child(struct node *node, struct node *child, size_t count)
 
 static enum idx_status refill_node(struct node *node, struct idx_error *error);
 
-/* Refills the node if it has fewer than MIN_TO_MERGE entries, and sets *count to how many it then has; 0 at the end. */
+/* Refills the node if it has fewer than MIN_TO_MERGE entries. Sets *count to how many it has then; 0 only if no more
+ * come. */
 static enum idx_status refill_and_count_entries(struct node *node, size_t *count, struct idx_error *error) {
     if (node->end - node->begin < MIN_TO_MERGE && !node->ended) IDXI_TRY(refill_node(node, error));
     *count = node->end - node->begin;
@@ -105,12 +106,12 @@ static enum idx_status refill_node(struct node *node, struct idx_error *error) {
 }
 
 /* Copies the root's next `count` entries, except those that equal the entry before, and leaves them in the root.
- * Returns how many it copied. Where values are NULL, only fingerprints are compared. */
+ * Returns how many it copied. Where `values` is NULL, only fingerprints are compared. */
 static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
                             uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
     uint64_t fingerprint = merge->last_fingerprint, value = merge->last_value;
-    bool is_new = !merge->has_last; /* differs from the entry before; it is added to `copied` in place of a branch */
+    bool is_new = !merge->has_last; /* the entry differs from the one before; `copied += is_new` avoids a branch */
     size_t copied = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t next_value = values == NULL ? 0 : root->values[root->begin + i];

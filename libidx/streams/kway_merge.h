@@ -6,14 +6,15 @@
 
 struct idxi_kway_merge;
 
-/* Makes one stream of `count` ascending streams, which stay the caller's and must outlive it. `inputs` itself is not
- * kept. `with_values`: entries have values, and equal fingerprints are ordered by them. Takes about 32 KiB per input,
- * twice that with values. Sets *merge, which the caller closes; after an error it is not set. Errors:
- * IDX_OUT_OF_MEMORY. */
+/* Opens a merge of `count` ascending streams, which stay the caller's and must outlive it; the array `inputs` need not.
+ * `with_values`: entries have values, and equal fingerprints are ordered by them; else the streams have fingerprints
+ * alone. Takes about 32 KiB per input, twice that with values. Sets *merge, which the caller closes; after an error it
+ * is not set. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **merge, struct idxi_stream *const *inputs, size_t count,
                                      bool with_values, struct idx_error *error);
 
-/* Returns the stream that was made, which stays the merge's. It can be rewound if all its inputs can. */
+/* Returns the stream of all entries, each once, which ends with the merge. It fails as its inputs do. It can be rewound
+ * if all its inputs can. */
 struct idxi_stream *idxi_kway_merge_get_stream(struct idxi_kway_merge *merge);
 
 /* Frees the merge, but not the streams that it reads. Accepts NULL. */

@@ -12,7 +12,8 @@ struct idxi_reading {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
 };
 
-/* Begins to read. `stream` and `progress` stay the caller's. Each entry counts as one unit of `progress`. */
+/* Begins to read `stream`, whose entries have values. It and `progress` stay the caller's, and must outlive the
+ * reading. Each entry counts as one unit of progress. */
 static inline void idxi_reading_init(struct idxi_reading *reading, struct idxi_stream *stream,
                                      struct idxi_progress *progress) {
     reading->stream = stream;
@@ -20,7 +21,8 @@ static inline void idxi_reading_init(struct idxi_reading *reading, struct idxi_s
     reading->next = reading->count = 0;
 }
 
-/* Counts the entries in the arrays, all of which were returned, as progress, and replaces them by the next ones. */
+/* Adds the entries in the arrays, all of which were returned, to the progress, and reads the next ones into the arrays.
+ * Fails as the stream does, or with IDX_CANCELLED. */
 static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, struct idx_error *error) {
     IDXI_TRY(idxi_progress_add(reading->progress, reading->count, error));
     reading->next = 0;
@@ -28,7 +30,9 @@ static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, 
                                  &reading->count, error);
 }
 
-/* Sets *index to where the arrays have the next entry, and does not move on. *found is false after the last one. */
+/* Finds the next entry without moving on. If there is one, sets *found, and *index to its place in
+ * reading->fingerprints and reading->values, which is valid until the next call. At the end, sets *found to false.
+ * Fails as idxi_reading_refill does. */
 static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, size_t *index, bool *found,
                                                 struct idx_error *error) {
     if (reading->next == reading->count) IDXI_TRY(idxi_reading_refill(reading, error));
@@ -37,7 +41,7 @@ static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, si
     return IDX_OK;
 }
 
-/* Does the same as idxi_reading_peek, and moves on to the entry after it. */
+/* Does what idxi_reading_peek does, and moves on to the entry after the one found. */
 static inline enum idx_status idxi_reading_next(struct idxi_reading *reading, size_t *index, bool *found,
                                                 struct idx_error *error) {
     IDXI_TRY(idxi_reading_peek(reading, index, found, error));

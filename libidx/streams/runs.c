@@ -21,7 +21,7 @@ _Static_assert(IDXI_MIN_RUN_BUFFER >= MAX_GROUP_BYTES, "a group fits into the bu
 
 enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const char *path, bool with_values,
                                    struct idx_error *error) {
-    *file = (struct idxi_run_file){.fd = -1, .folder = path, .with_values = with_values};
+    *file = (struct idxi_run_file){.fd = -1, .folder_path = path, .with_values = with_values};
     file->buffer = malloc(BUFFER_BYTES);
     file->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->fingerprints);
     file->values = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *file->values);
@@ -33,7 +33,7 @@ enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const
 static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error *error) {
     size_t used = file->used;
     file->used = 0;
-    IDXI_TRY(idxi_write_at(file->fd, file->buffer, used, file->written, file->folder, error));
+    IDXI_TRY(idxi_write_at(file->fd, file->buffer, used, file->written, file->folder_path, error));
     file->written += used;
     return IDX_OK;
 }
@@ -53,19 +53,20 @@ static enum idx_status append_group(struct idxi_run_file *file, const uint64_t *
     return IDX_OK;
 }
 
-/* Copies entries to those that wait for a full group. All that wait must not exceed IDXF_MAX_GROUP_ENTRIES. */
+/* Copies `count` entries behind those that wait for a full group. Not more than IDXF_MAX_GROUP_ENTRIES may then
+ * wait. */
 static void append_waiting_entries(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                    size_t count) {
-    memcpy(file->fingerprints + file->waiting, fingerprints, count * sizeof *fingerprints);
-    if (file->with_values) memcpy(file->values + file->waiting, values, count * sizeof *values);
-    file->waiting += count;
+    memcpy(file->fingerprints + file->waiting_count, fingerprints, count * sizeof *fingerprints);
+    if (file->with_values) memcpy(file->values + file->waiting_count, values, count * sizeof *values);
+    file->waiting_count += count;
 }
 
 /* Forgets the first `count` entries that wait. */
 static void remove_waiting_entries(struct idxi_run_file *file, size_t count) {
-    file->waiting -= count;
-    memmove(file->fingerprints, file->fingerprints + count, file->waiting * sizeof *file->fingerprints);
-    if (file->with_values) memmove(file->values, file->values + count, file->waiting * sizeof *file->values);
+    file->waiting_count -= count;
+    memmove(file->fingerprints, file->fingerprints + count, file->waiting_count * sizeof *file->fingerprints);
+    if (file->with_values) memmove(file->values, file->values + count, file->waiting_count * sizeof *file->values);
 }
 
 /* Full groups are written from where the entries are; only entries that do not fill a group are copied. */
@@ -73,34 +74,34 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
                                     size_t count, struct idx_error *error) {
     for (size_t done = 0, encoded; done < count;) {
         const uint64_t *next_values = file->with_values ? values + done : NULL;
-        if (file->waiting == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
+        if (file->waiting_count == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
             IDXI_TRY(append_group(file, fingerprints + done, next_values, count - done, &encoded, error));
             done += encoded;
             continue;
         }
-        size_t missing = IDXF_MAX_GROUP_ENTRIES - file->waiting, copied = idxi_min(count - done, missing);
+        size_t missing = IDXF_MAX_GROUP_ENTRIES - file->waiting_count, copied = idxi_min(count - done, missing);
         append_waiting_entries(file, fingerprints + done, next_values, copied);
         done += copied;
-        if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
-        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
+        if (file->waiting_count < IDXF_MAX_GROUP_ENTRIES) break;
+        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting_count, &encoded, error));
         remove_waiting_entries(file, encoded);
-        if (file->waiting > copied) continue;
-        /* All entries that still wait were just copied, so they are taken again from where they came. */
-        done -= file->waiting;
-        file->waiting = 0;
+        if (file->waiting_count > copied) continue;
+        /* All entries that still wait were just copied: they are read again from where they came. */
+        done -= file->waiting_count;
+        file->waiting_count = 0;
     }
     return IDX_OK;
 }
 
 enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error) {
-    while (file->waiting > 0) {
+    while (file->waiting_count > 0) {
         size_t encoded;
-        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
+        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting_count, &encoded, error));
         remove_waiting_entries(file, encoded);
     }
     IDXI_TRY(write_buffer(file, error));
-    *run = (struct idxi_run){.file = file, .begin = file->ended, .end = file->written};
-    file->ended = file->written;
+    *run = (struct idxi_run){.file = file, .begin = file->last_run_end, .end = file->written};
+    file->last_run_end = file->written;
     return IDX_OK;
 }
 
@@ -125,7 +126,7 @@ void idxi_run_file_close(struct idxi_run_file *file) {
 
 /* Fails with IDX_BAD_CHECKSUM, because the file does not have what was written to it. */
 static enum idx_status fail_damaged_run(const struct idxi_run_stream *stream, struct idx_error *error) {
-    return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder,
+    return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder_path,
                      "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
@@ -138,14 +139,15 @@ static void drop_bytes_until(struct idxi_run_stream *stream, uint64_t end) {
     stream->run.begin = end;
 }
 
-/* Moves the undecoded bytes to the front of the buffer and fills it from the file. Then it has the whole next group. */
+/* Moves the undecoded bytes to the front of the buffer, and fills it from the file: with the whole next group, unless
+ * the run ends before. */
 static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
     size_t undecoded = stream->end - stream->begin, read_bytes = stream->capacity - undecoded;
     memmove(stream->buffer, stream->buffer + stream->begin, undecoded);
     if (read_bytes > run->end - stream->next) read_bytes = (size_t)(run->end - stream->next);
-    enum idx_status status =
-        idxi_read_at(run->file->fd, stream->buffer + undecoded, read_bytes, stream->next, run->file->folder, error);
+    enum idx_status status = idxi_read_at(run->file->fd, stream->buffer + undecoded, read_bytes, stream->next,
+                                          run->file->folder_path, error);
     if (status == IDX_WRONG_SIZE) return fail_damaged_run(stream, error);
     if (status != IDX_OK) return status;
     stream->next += read_bytes;
@@ -155,7 +157,8 @@ static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_
     return IDX_OK;
 }
 
-/* Checks and decodes the next group into the stream's arrays. At the end of the run, stream->count becomes 0. */
+/* Checks and decodes the next group into the stream's arrays, and sets stream->count to its entries; 0 at the end of
+ * the run. Fails as idxi_read_at does, or with IDX_BAD_CHECKSUM. */
 static enum idx_status decode_next_group(struct idxi_run_stream *stream, struct idx_error *error) {
     struct idxf_group group;
     if (stream->end - stream->begin < MAX_GROUP_BYTES && stream->next < stream->run.end)

@@ -19,7 +19,7 @@
 #define MAX_TWO_DIGIT_BITS 22
 #define MAX_INSERTED 16                /* elements that are sorted by insertion */
 #define MIN_BY_LINES ((size_t)1 << 18) /* elements that are gathered by cache line before they are written */
-#define LINE (64 / sizeof(uint64_t))   /* elements in a cache line */
+#define LINE (64 / sizeof(uint64_t))   /* in a cache line */
 
 /* Keys with their values; `values` is NULL if there are none. */
 struct elements {
@@ -55,14 +55,14 @@ uint64_t idxi_find_varying_bits(const uint64_t *keys, size_t count) {
 }
 
 /* Returns how many bits there are from the highest set bit down to the lowest, both included. `bits` is not 0. */
-static unsigned get_span(uint64_t bits) {
+static unsigned get_bit_span(uint64_t bits) {
     return 64 - (unsigned)__builtin_clzll(bits) - (unsigned)__builtin_ctzll(bits);
 }
 
 /* Returns the digit for a pass over `count` elements: the highest bits of `varying`, which is not 0, as many as leave
  * one or two elements in a bucket, and at most MAX_DIGIT_BITS. */
 static struct digit choose_digit(uint64_t varying, size_t count) {
-    unsigned bits = get_span(varying), useful_bits = 63 - (unsigned)__builtin_clzll(count);
+    unsigned bits = get_bit_span(varying), useful_bits = 63 - (unsigned)__builtin_clzll(count);
     if (bits > useful_bits) bits = useful_bits;
     if (bits > MAX_DIGIT_BITS) bits = MAX_DIGIT_BITS;
     return (struct digit){64 - (unsigned)__builtin_clzll(varying) - bits, (UINT64_C(1) << bits) - 1};
@@ -116,7 +116,7 @@ static void write_cache_line(uint64_t *to, const uint64_t *line) {
 }
 
 /* Writes what is left in the lines: the last elements of each bucket, which did not fill a line. ends[i] is where
- * bucket i ends, and `digits` the number of buckets. */
+ * bucket i ends; there are `digits` buckets. */
 static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *ends, size_t digits) {
     for (size_t digit = 0; digit < digits; digit++) {
         size_t begin = digit == 0 ? 0 : ends[digit - 1], end = ends[digit], line_begin = end - end % LINE;
@@ -218,7 +218,8 @@ static size_t find_large_bucket(const uint64_t *keys, size_t begin, size_t count
     return count;
 }
 
-/* Returns the end of the bucket that begins at `begin`, which has more than MAX_INSERTED elements. */
+/* Returns the end of the bucket that begins at `begin`, by a binary search. It must have more than MAX_INSERTED
+ * elements. `count` and `shift` as in find_large_bucket. */
 static size_t find_bucket_end(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
     size_t inside = begin + MAX_INSERTED, end = count;
     while (end - inside > 1) {
@@ -233,8 +234,8 @@ static size_t find_bucket_end(const uint64_t *keys, size_t begin, size_t count, 
 
 static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays);
 
-/* Sorts a range that is in ascending buckets by its bits from `shift` on, each bucket alone. The result is here if it
- * `stays`, else there. */
+/* Sorts each bucket of a range of `count` elements alone. Keys of one bucket have the same bits from `shift` on, and
+ * the buckets ascend. The result is here if it `stays`, else there. */
 static void sort_buckets(struct elements here, struct elements there, size_t count, unsigned shift, struct order order,
                          bool stays) {
     for (size_t done = 0; done < count;) {
@@ -251,7 +252,7 @@ static void sort_buckets(struct elements here, struct elements there, size_t cou
 /* Sorts from the least significant digit up, if one or two digits hold all bits that vary: within the cache this is
  * faster than a wide digit and insertion. The result is here if it `stays`, else there. */
 static void sort_by_digits(struct elements here, struct elements there, size_t count, uint64_t varying, bool stays) {
-    unsigned shift = (unsigned)__builtin_ctzll(varying), bits = get_span(varying);
+    unsigned shift = (unsigned)__builtin_ctzll(varying), bits = get_bit_span(varying);
     unsigned low_bits = bits <= MAX_ONE_DIGIT_BITS ? bits : bits / 2;
     struct digit low = {shift, (UINT64_C(1) << low_bits) - 1};
     struct digit high = {shift + low_bits, (UINT64_C(1) << (bits - low_bits)) - 1};
@@ -269,7 +270,7 @@ static void sort_by_digits(struct elements here, struct elements there, size_t c
  * the recursion; mostly it is two. */
 static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays) {
     uint64_t varying = idxi_find_varying_bits(here.keys, count) & order.mask;
-    if (varying != 0 && !order.by_value && count >= MIN_BY_DIGITS && get_span(varying) <= MAX_TWO_DIGIT_BITS) {
+    if (varying != 0 && !order.by_value && count >= MIN_BY_DIGITS && get_bit_span(varying) <= MAX_TWO_DIGIT_BITS) {
         sort_by_digits(here, there, count, varying, stays);
     } else if (varying != 0) {
         struct scatter scatter = {here.keys, here.values, there, count, choose_digit(varying, count)};
@@ -294,9 +295,9 @@ void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, boo
 
 /* ---- Tables ---- */
 
-void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare) {
+void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix_bits, uint64_t *spare) {
     struct elements here = {fingerprints, NULL}, there = {spare, NULL};
-    struct order order = {.mask = prefix == 0 ? 0 : UINT64_MAX << (64 - prefix), .by_value = false};
+    struct order order = {.mask = prefix_bits == 0 ? 0 : UINT64_MAX << (64 - prefix_bits), .by_value = false};
     sort_range(here, there, count, order, true);
 }
 
@@ -324,19 +325,19 @@ static uint32_t turn_counts_into_starts(uint32_t *starts, size_t bucket_count) {
     return max_count;
 }
 
-/* Sorts `count` keys that share their first `shared` bits from one array into another, by the next bits and then by
- * insertion, or if they are unevenly spread by idxi_sort_pairs. May overwrite `from`. */
-static void sort_even_bucket(uint64_t *from, uint64_t *to, size_t count, unsigned shared) {
+/* Sorts `count` keys, whose first `shared_bits` bits are equal, from one array into another: by the next bits and then
+ * by insertion, or if they are unevenly spread by idxi_sort_pairs. May overwrite `from`. */
+static void sort_even_bucket(uint64_t *from, uint64_t *to, size_t count, unsigned shared_bits) {
     uint32_t starts[((size_t)1 << (BUCKET_BITS + 1)) + 1] = {0};
     unsigned shift = 64 - (BUCKET_BITS + 1);
     bool is_uneven = count > MAX_BUCKET_KEYS;
-    for (size_t i = 0; i < count && !is_uneven; i++) starts[(from[i] << shared >> shift) + 1]++;
+    for (size_t i = 0; i < count && !is_uneven; i++) starts[(from[i] << shared_bits >> shift) + 1]++;
     if (is_uneven || turn_counts_into_starts(starts, (size_t)1 << (BUCKET_BITS + 1)) > MAX_CELL_KEYS) {
         idxi_sort_pairs(from, NULL, count, false, to, NULL);
         memcpy(to, from, count * sizeof *to);
         return;
     }
-    for (size_t i = 0; i < count; i++) to[starts[from[i] << shared >> shift]++] = from[i];
+    for (size_t i = 0; i < count; i++) to[starts[from[i] << shared_bits >> shift]++] = from[i];
     insertion_sort_keys(to, count);
 }
 

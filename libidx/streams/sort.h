@@ -11,9 +11,9 @@
 /* Returns the set of bits in which any two of `count` keys differ; 0 for no keys. */
 uint64_t idxi_find_varying_bits(const uint64_t *keys, size_t count);
 
-/* Sorts fingerprints ascending, each with its value (`values` may be NULL); equal fingerprints stay in their order, or
- * with `by_value` are sorted by value. `spare` and `spare_values` are scratch arrays of `count` elements each, which
- * are overwritten; `spare_values` is not used if `values` is NULL. */
+/* Sorts `count` fingerprints ascending, each with its value; `values` may be NULL. Equal fingerprints stay in their
+ * order, or with `by_value` are sorted by value. `spare` and `spare_values` are scratch arrays of `count` elements
+ * each, which are overwritten; `spare_values` is not used if `values` is NULL. */
 void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
                      uint64_t *spare_values);
 
@@ -21,9 +21,10 @@ void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, boo
  * `spare` is a scratch array of `count` elements, which are overwritten. */
 void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare);
 
-/* Sorts permuted, left-aligned fingerprints by their first `prefix` bits, 0 to 64, alone (SPEC.md, chapter 2); those
- * with the same prefix must be in order already. `spare` is a scratch array of `count` elements. */
-void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare);
+/* Sorts `count` permuted, left-aligned fingerprints by their first `prefix_bits` (0 to 64) bits (SPEC.md, chapter 2);
+ * those with the same prefix must be in order already. `spare` is a scratch array of `count` elements, which are
+ * overwritten. */
+void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix_bits, uint64_t *spare);
 
 /* Returns how many of `count` ascending keys are below `key`, by binary search. */
 static inline size_t idxi_count_below(const uint64_t *keys, size_t count, uint64_t key) {

@@ -1,6 +1,6 @@
-/* sorter.c: see sorter.h. Each thread sorts a slice of the entries in memory and writes it as a run to a file of its
- * own. The runs are merged as they are read. If there are many runs of one size, they are first merged into one, so
- * that memory holds a buffer for each run. */
+/* sorter.c: each thread sorts a slice of the entries in memory and writes it as a run to a file of its own. The runs
+ * are merged as they are read. If there are many runs of one level, they are first merged into one, since memory must
+ * have a buffer for each run. */
 #include "libidx/streams/sorter.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 /* ---- Memory ---- */
 
-/* Makes arrays for sorter->capacity entries. Returns false if the address space is too small for some; the others are
+/* Makes arrays for sorter->capacity entries. Returns false if the address space is too small for all. Then some may be
  * made, and the caller calls release_arrays. */
 static bool reserve_arrays(struct idxi_sorter *sorter) {
     bool with_values = sorter->options.with_values;
@@ -41,7 +41,7 @@ static void release_spares(struct idxi_sorter *sorter) {
     release_array(&sorter->spare_values, sorter->capacity);
 }
 
-/* Gives the memory of the empty arrays back to the system, and keeps the arrays. */
+/* Gives the memory of the arrays, in which there must be no entries, back to the system, and keeps the arrays. */
 static void clear_arrays(struct idxi_sorter *sorter) {
     idxi_array_clear(sorter->fingerprints, sorter->capacity);
     idxi_array_clear(sorter->values, sorter->capacity);
@@ -73,8 +73,9 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
 
 /* ---- Slices ---- */
 
-/* Returns the index of the first entry of slice `number`, from 0, one for each thread; if `number` is the number of
- * threads, returns how many entries there are. Where entries don't divide evenly, the first slices have one more. */
+/* Returns the index of the first entry of slice `number`, from 0. Each thread has a slice; if `number` is the number of
+ * threads, returns the number of entries, the end of the last slice. Where entries don't divide evenly, the first
+ * slices have one more. */
 static size_t get_slice_begin(const struct idxi_sorter *sorter, size_t number) {
     unsigned threads = sorter->options.threads;
     size_t longer_slices = sorter->count % threads;
@@ -94,7 +95,8 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
     if (spare_values != NULL) idxi_array_populate(spare_values, count);
     if (options->prefix > 0) {
         idxi_sort_prefixes(fingerprints, count, options->prefix, spare);
-        return idxi_progress_add(options->progress, 0, error); /* the caller, which writes a table, counts the units */
+        /* Checks for cancelling alone: the caller, which writes a table, adds the units. */
+        return idxi_progress_add(options->progress, 0, error);
     }
     idxi_sort_pairs(fingerprints, values, count, values != NULL && !sorter->values_ascend, spare, spare_values);
     return idxi_progress_add(options->progress, count, error);
@@ -108,7 +110,7 @@ static enum idx_status sort_slices(struct idxi_sorter *sorter, struct idx_error 
 
 /* ---- Runs ---- */
 
-/* Makes the files of runs, one for each thread, unless that was done before. */
+/* Creates the files of runs, one for each thread, unless there are some already. */
 static enum idx_status open_run_files(struct idxi_sorter *sorter, struct idx_error *error) {
     const struct idxi_sorter_options *options = &sorter->options;
     if (sorter->files != NULL) return IDX_OK;
@@ -120,8 +122,8 @@ static enum idx_status open_run_files(struct idxi_sorter *sorter, struct idx_err
     return IDX_OK;
 }
 
-/* An idxi_task that writes slice `number`, which is sorted, as a run of the file with that number. Sets its place in
- * sorter->runs, which must have one behind the last run for each thread. */
+/* An idxi_task that writes slice `number` of the sorter `context`, which is sorted, as a run of file `number`. Sets
+ * runs[run_count + number] to it: sorter->runs must have room for a run of each thread behind its last one. */
 static enum idx_status write_slice_as_run(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     struct idxi_run_file *file = &sorter->files[number];
@@ -131,16 +133,17 @@ static enum idx_status write_slice_as_run(void *context, size_t number, struct i
     return idxi_run_file_end(file, &sorter->runs[sorter->run_count + number].run, error);
 }
 
-size_t idxi_sorter_get_fan_in(uint64_t memory) {
-    uint64_t fan_in = memory / MERGED_BYTES;
+size_t idxi_sorter_get_fan_in(uint64_t memory_bytes) {
+    uint64_t fan_in = memory_bytes / MERGED_BYTES;
     return fan_in < MIN_MERGED ? MIN_MERGED : idxi_min(fan_in, MAX_MERGED);
 }
 
 /* Returns how many runs this sorter merges at a time. */
 static size_t get_fan_in(const struct idxi_sorter *sorter) { return idxi_sorter_get_fan_in(sorter->options.memory); }
 
-/* Opens sorter->merge over the last `count` runs; `once`: the disk space of what was read is freed. There must be no
- * entries in memory: the buffers of runs use that of the arrays. After an error, the caller calls close_streams. */
+/* Opens sorter->merge over the last `count` (1 or more) runs. `once`: frees the disk space of what was read. There must
+ * be no entries in memory, since the buffers of runs use the memory of the arrays. After an error, the caller calls
+ * close_streams. */
 static enum idx_status open_run_merge(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer_bytes = (size_t)(sorter->options.memory / 4 / count); /* a quarter of the memory for all runs */
@@ -181,12 +184,12 @@ static enum idx_status write_merged_run(struct idxi_sorter *sorter, struct idxi_
     do {
         IDXI_TRY(stream->read(stream, fingerprints, values_or_null, IDXI_STREAM_ENTRIES, &count, error));
         IDXI_TRY(idxi_run_file_write(&sorter->files[0], fingerprints, values_or_null, count, error));
-        IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error));
+        IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error)); /* checks for cancelling alone */
     } while (count > 0);
     return idxi_run_file_end(&sorter->files[0], run, error);
 }
 
-/* Merges the last `count` runs, and replaces them by the result, a run of the next level. */
+/* Merges the last `count` runs, and replaces them by the result, a run of the next level above the last one's. */
 static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
     enum idx_status status = open_run_merge(sorter, count, true, error);

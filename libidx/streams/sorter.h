@@ -41,11 +41,11 @@ struct idxi_sorter {
     struct idxi_kway_merge *merge;
 };
 
-/* Returns how many runs a sorter with so many bytes of memory merges at a time. */
-size_t idxi_sorter_get_fan_in(uint64_t memory);
+/* Returns how many runs a sorter with this memory limit merges at a time. */
+size_t idxi_sorter_get_fan_in(uint64_t memory_bytes);
 
-/* Opens a sorter, which uses memory only as entries are added. Call idxi_sorter_close even if this fails, by
- * IDX_OUT_OF_MEMORY. */
+/* Opens a sorter. It copies *options, whose folder, path and progress must outlive it, and uses memory only as entries
+ * are added. Call idxi_sorter_close even if this fails. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                                  struct idx_error *error);
 
@@ -54,8 +54,8 @@ static inline size_t idxi_sorter_get_free_entries(const struct idxi_sorter *sort
     return sorter->capacity - sorter->count;
 }
 
-/* Sorts the entries in memory, writes them to disk as runs, and merges runs if there are many. No entries are in memory
- * then. */
+/* Sorts the entries in memory, writes them to disk as runs, and merges runs if there are many. Then no entries are in
+ * memory. Errors: IDX_CANCELLED, and those of idxi_run_file_open, of idxi_run_file_write and of reading runs. */
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);
 
 /* Adds an entry; idxi_sorter_get_free_entries must not be 0. `value` is ignored if the entries have no values. */
@@ -78,12 +78,14 @@ static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorte
     return IDX_OK;
 }
 
-/* Ends adding, and sets *stream to a stream of all entries, sorted, each once. It stays the sorter's. Nothing can be
- * added until idxi_sorter_reset. */
+/* Ends adding, and sets *stream to a stream of all entries, sorted, each once. It belongs to the sorter, and ends with
+ * idxi_sorter_reset or idxi_sorter_close. Nothing can be added until idxi_sorter_reset. Fails as idxi_sorter_spill
+ * does. */
 enum idx_status idxi_sorter_open_stream(struct idxi_sorter *sorter, struct idxi_stream **stream,
                                         struct idx_error *error);
 
-/* Removes all entries and ends the stream. Keeps the memory for other entries, for which options.prefix is `prefix`. */
+/* Removes all entries and ends the stream. Keeps the memory for other entries, and sets options.prefix to `prefix` for
+ * them. */
 void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix);
 
 /* Returns how many bytes the sorter has written to temporary files since it was opened. */

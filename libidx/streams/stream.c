@@ -1,4 +1,4 @@
-/* stream.c: see stream.h. */
+/* stream.c: streams of entries in memory. */
 #include "libidx/streams/stream.h"
 
 #include <string.h>

@@ -8,7 +8,8 @@
 /* How many entries the readers of a stream ask for at a time. */
 #define IDXI_STREAM_ENTRIES ((size_t)2048)
 
-/* The first member of every kind of stream. Only one thread at a time may use a stream. */
+/* The first member of every kind of stream. Only one thread at a time may use a stream. After a failure of `read`, its
+ * arrays may be partly set. */
 struct idxi_stream {
     /* Reads the next entries into the arrays, at least one and up to `capacity` (1 or more), and sets *count to their
      * number, which is 0 at the end. `values` is NULL for a stream of fingerprints alone. */
@@ -25,7 +26,8 @@ struct idxi_array_stream {
     size_t count, given;                   /* entries: all, and how many were read since the first one */
 };
 
-/* Makes a stream of `count` entries in memory, where `values` may be NULL. It needs no closing. */
+/* Makes a stream of `count` entries in memory, which must outlive it. `values` may be NULL. The stream never fails, and
+ * needs no closing. */
 void idxi_array_stream_init(struct idxi_array_stream *array, const uint64_t *fingerprints, const uint64_t *values,
                             size_t count);
 

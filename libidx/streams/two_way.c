@@ -1,11 +1,11 @@
-/* two_way.c: see two_way.h. */
+/* two_way.c: merges two arrays, portably, or fingerprints alone with AVX-512. */
 #include "libidx/streams/two_way.h"
 
 #include <stdbool.h>
 
 #include "format/processor.h"
 
-/* Whether entry i of a comes before entry j of b, or equals it. */
+/* Whether entry i of a comes before entry j of b, or equals it. Without values, compares fingerprints alone. */
 IDXF_INLINE bool comes_from_a(const struct idxi_sides *sides, size_t i, size_t j, bool with_values) {
     bool is_not_above = sides->a[i] <= sides->b[j];
     if (!with_values) return is_not_above;
@@ -26,17 +26,18 @@ IDXF_INLINE size_t count_from_a(const struct idxi_sides *sides, size_t count, bo
     return low;
 }
 
-/* Writes merged entry number `place`, from 0. *i of the entries before it came from a; adds 1 if this one does, too. */
-IDXF_INLINE void write_next_entry(const struct idxi_sides *sides, size_t place, size_t *i, bool with_values) {
-    size_t j = place - *i;
-    bool from_a = comes_from_a(sides, *i, j, with_values);
-    const uint64_t *next = from_a ? sides->a + *i : sides->b + j;
+/* Writes merged entry number `place`, from 0. *next_a is the index of the next entry of a, that is, how many of the
+ * entries before came from a; it is increased if this one does, too. */
+IDXF_INLINE void write_next_entry(const struct idxi_sides *sides, size_t place, size_t *next_a, bool with_values) {
+    size_t next_b = place - *next_a;
+    bool from_a = comes_from_a(sides, *next_a, next_b, with_values);
+    const uint64_t *next = from_a ? sides->a + *next_a : sides->b + next_b;
     if (with_values) {
-        const uint64_t *values = from_a ? sides->a_values + *i : sides->b_values + j;
+        const uint64_t *values = from_a ? sides->a_values + *next_a : sides->b_values + next_b;
         sides->out_values[place] = *values;
     }
     sides->out[place] = *next;
-    *i += from_a;
+    *next_a += from_a;
 }
 
 /* Merges `count` entries, and returns how many come from a. Each entry depends on the one before it, so four parts of
@@ -82,7 +83,8 @@ IDXF_AVX512 static inline __m512i sort_bitonic(__m512i x) {
     return _mm512_mask_blend_epi64(0xaa, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
 }
 
-/* Begins a merge behind the first `i` entries of a and `j` of b, holding the next eight of the side that is lower. */
+/* Begins a merge behind the first `i` entries of a and `j` of b, and loads the next eight of the side that is lower.
+ * Each side must have as many left. */
 IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides *sides, size_t i, size_t j) {
     const uint64_t *a = sides->a + i, *b = sides->b + j;
     bool from_a = *a <= *b;
@@ -91,7 +93,8 @@ IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides 
         .a = a + (from_a ? LANES : 0), .b = b + (from_a ? 0 : LANES), .out = sides->out + i + j, .high = held};
 }
 
-/* Writes the next eight fingerprints: the least of the eight held and the next eight of the side that is lower. */
+/* Writes the eight least of the fingerprints in merge->high and the next eight of the side that is lower. Keeps the
+ * other eight in merge->high. */
 IDXF_AVX512 static inline void write_next_lanes(struct lane_merge *merge) {
     const __m512i backwards = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     bool from_a = *merge->a <= *merge->b;
@@ -113,15 +116,15 @@ IDXF_AVX512 static inline void write_next_lanes(struct lane_merge *merge) {
  * are few, all are merged portably. */
 IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {
     if (count < 4 * LANES_REST) return merge_portably(sides, count);
-    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_from_a(sides, half, false); /* i: from a */
-    struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, i, half - i);
+    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, from_a = count_from_a(sides, half, false);
+    struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, from_a, half - from_a);
     for (size_t place = 0; place < half; place += LANES) {
         write_next_lanes(&first);
         write_next_lanes(&second);
     }
-    i = count_from_a(sides, 2 * half, false);
-    for (size_t place = 2 * half; place < count; place++) write_next_entry(sides, place, &i, false);
-    return i;
+    from_a = count_from_a(sides, 2 * half, false);
+    for (size_t place = 2 * half; place < count; place++) write_next_entry(sides, place, &from_a, false);
+    return from_a;
 }
 #endif
 

@@ -5,18 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two ascending sides, a and b, and the arrays into which they are merged. Values are those of the entries with the
- * same index; where entries have none, these pointers are NULL. */
+/* Two ascending sides, a and b, and the arrays `out` and `out_values` into which they are merged. a_values[i] is the
+ * value of the entry with the fingerprint a[i], and so on. Where entries have no values, these pointers are NULL. */
 struct idxi_sides {
     const uint64_t *a, *a_values, *b, *b_values;
     uint64_t *out, *out_values;
 };
 
-/* Writes the first `count` entries of the merged sides, ordered by fingerprint, then value. Each side must have `count`
- * entries or more. Returns how many come from a. */
+/* Merges the sides by fingerprint, then value, and writes the first `count` entries. Each side must have `count`
+ * entries or more. Returns how many of those written are from a; the others are from b. */
 size_t idxi_merge_entries(const struct idxi_sides *sides, size_t count);
 
-/* Does the same for fingerprints alone, without reading or writing values. */
+/* Does what idxi_merge_entries does for fingerprints alone, without reading or writing values. */
 size_t idxi_merge_fingerprints(const struct idxi_sides *sides, size_t count);
 
 #endif
