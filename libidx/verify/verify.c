@@ -13,31 +13,31 @@
 #define MAX_ATTEMPTS 1000
 
 /* The result of opening a file, or a segment's folder. */
-struct opening {
+struct open_result {
     enum idx_status status;
     struct idx_error error;
 };
 
-/* The indices of a segment's openings. Tables have the indices from OPEN_TABLES on. */
+/* The indices of a segment's open results. Table number i has the index OPEN_TABLES + i. */
 enum { OPEN_FOLDER, OPEN_DOCUMENTS, OPEN_BY_ID, OPEN_SETS, OPEN_REMOVED, OPEN_TABLES };
 
 struct verification {
     struct idx_index *index;
-    struct opening *openings; /* those of all segments, one after the other */
-    struct opening log;
+    struct open_result *open_results; /* those of all segments, one after the other */
+    struct open_result log;
     idx_verify_visitor visit;
     void *context;
     enum idx_status status;  /* that of the first damage */
     struct idx_error *error; /* never NULL */
 };
 
-/* Returns the openings of segment number `segment`, from 0; if that is the number of segments, the end of all. */
-static struct opening *get_openings(const struct verification *verification, size_t segment) {
-    return verification->openings + segment * (OPEN_TABLES + verification->index->scheme.table_count);
+/* Returns the open results of segment number `segment`, from 0; if that is the number of segments, the end of all. */
+static struct open_result *get_open_results(const struct verification *verification, size_t segment) {
+    return verification->open_results + segment * (OPEN_TABLES + verification->index->scheme.table_count);
 }
 
-/* Reports the status of a file to the visitor, and keeps the first error. `folder` is the name of a segment's folder,
- * or NULL. `error` is not read where the status is IDX_OK. */
+/* Reports the status of the file `folder`/`name`, or `name` if `folder` is NULL, to the visitor, and keeps the first
+ * error. *error is not read if the status is IDX_OK. */
 static void report_file(struct verification *verification, const char *folder, const char *name, enum idx_status status,
                         const struct idx_error *error) {
     char file[2 * IDXI_NAME_BYTES + 2];
@@ -51,27 +51,27 @@ static void report_file(struct verification *verification, const char *folder, c
 
 /* ---- Opening ---- */
 
-/* Opens all files of segment number `segment`, and notes for each in its opening why it can't be opened. Opens none if
- * the folder can't be opened. */
+/* Opens all files of segment number `segment`, from 0, and keeps for each the status and the error of opening it. If
+ * the folder can't be opened, opens no file. */
 static void open_segment(struct verification *verification, size_t segment) {
     struct idx_index *index = verification->index;
-    struct opening *openings = get_openings(verification, segment), *opening = &openings[OPEN_FOLDER];
+    struct open_result *results = get_open_results(verification, segment), *result = &results[OPEN_FOLDER];
     int folder;
-    opening->status = idxi_segment_open_folder(index, segment, &folder, &opening->error);
-    if (opening->status != IDX_OK) return;
+    result->status = idxi_segment_open_folder(index, segment, &folder, &result->error);
+    if (result->status != IDX_OK) return;
     for (size_t table = 0; table < index->scheme.table_count; table++) {
-        opening = &openings[OPEN_TABLES + table];
-        opening->status = idxi_segment_open_table(index, segment, table, folder, &opening->error);
+        result = &results[OPEN_TABLES + table];
+        result->status = idxi_segment_open_table(index, segment, table, folder, &result->error);
     }
-    opening = &openings[OPEN_SETS];
-    opening->status = idxi_segment_open_sets(index, segment, folder, &opening->error);
-    opening = &openings[OPEN_DOCUMENTS];
-    opening->status = idxi_segment_open_map(index, segment, IDXI_MAP_DOCUMENTS, folder, &opening->error);
-    opening = &openings[OPEN_BY_ID];
+    result = &results[OPEN_SETS];
+    result->status = idxi_segment_open_sets(index, segment, folder, &result->error);
+    result = &results[OPEN_DOCUMENTS];
+    result->status = idxi_segment_open_map(index, segment, IDXI_MAP_DOCUMENTS, folder, &result->error);
+    result = &results[OPEN_BY_ID];
     if (index->manifest->by_id)
-        opening->status = idxi_segment_open_map(index, segment, IDXI_MAP_BY_ID, folder, &opening->error);
-    opening = &openings[OPEN_REMOVED];
-    opening->status = idxi_segment_open_removed(index, segment, folder, &opening->error);
+        result->status = idxi_segment_open_map(index, segment, IDXI_MAP_BY_ID, folder, &result->error);
+    result = &results[OPEN_REMOVED];
+    result->status = idxi_segment_open_removed(index, segment, folder, &result->error);
     close(folder);
 }
 
@@ -96,8 +96,8 @@ static enum idx_status check_log(const struct idx_index *index, struct idx_error
     return status;
 }
 
-/* Opens all files of the index at the path. Errors of segments and of the log are noted; others are returned. After
- * either, close_all_files closes what was opened. */
+/* Opens all files of the index at `path`, and checks the log. Errors of segments and of the log are kept as open
+ * results; others are returned. In any case, close_all_files closes what was opened. */
 static enum idx_status open_all_files(struct verification *verification, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -108,8 +108,8 @@ static enum idx_status open_all_files(struct verification *verification, const c
     IDXI_TRY(idxi_index_read_manifest(index, error));
     size_t segments = index->manifest->segment_count, tables = index->scheme.table_count;
     index->segments = calloc(segments, sizeof(struct idxi_segment *));
-    verification->openings = calloc(segments, sizeof(struct opening) * (OPEN_TABLES + tables));
-    if (index->segments == NULL || verification->openings == NULL) return idxi_fail_memory(error);
+    verification->open_results = calloc(segments, sizeof(struct open_result) * (OPEN_TABLES + tables));
+    if (index->segments == NULL || verification->open_results == NULL) return idxi_fail_memory(error);
     for (size_t segment = 0; segment < segments; segment++) open_segment(verification, segment);
     verification->log.status = check_log(index, &verification->log.error);
     return IDX_OK;
@@ -117,18 +117,18 @@ static enum idx_status open_all_files(struct verification *verification, const c
 
 /* Closes what open_all_files opened, so that it can be called again. */
 static void close_all_files(struct verification *verification) {
-    free(verification->openings);
+    free(verification->open_results);
     idx_close(verification->index);
-    verification->openings = NULL;
+    verification->open_results = NULL;
     verification->index = NULL;
 }
 
 /* Returns whether all files of the index were opened, and the log is valid. */
-static bool are_all_open(const struct verification *verification) {
+static bool are_all_files_open(const struct verification *verification) {
     size_t segments = verification->index->manifest->segment_count;
-    const struct opening *end = get_openings(verification, segments);
-    for (const struct opening *opening = verification->openings; opening < end; opening++) {
-        if (opening->status != IDX_OK) return false;
+    const struct open_result *end = get_open_results(verification, segments);
+    for (const struct open_result *result = verification->open_results; result < end; result++) {
+        if (result->status != IDX_OK) return false;
     }
     return verification->log.status == IDX_OK;
 }
@@ -138,7 +138,7 @@ static enum idx_status open_newest_index(struct verification *verification, cons
     for (int attempt = 1;; attempt++) {
         enum idx_status status = open_all_files(verification, path, error);
         const struct idx_index *index = verification->index; /* NULL if memory ran out */
-        bool is_complete = status == IDX_OK && are_all_open(verification);
+        bool is_complete = status == IDX_OK && are_all_files_open(verification);
         if (is_complete || attempt == MAX_ATTEMPTS || index == NULL || !idxi_index_is_outdated(index)) return status;
         close_all_files(verification);
     }
@@ -146,21 +146,21 @@ static enum idx_status open_newest_index(struct verification *verification, cons
 
 /* ---- The whole ---- */
 
-/* Checks and reports table number `number` of segment number `segment`. The first undamaged table of a segment sets
- * *expected to its fingerprints; the others must have the same. */
+/* Checks and reports table number `number` of segment number `segment`, whose folder is called `folder_name`. The first
+ * undamaged table of a segment sets *expected to its fingerprints; the others must have the same. */
 static void verify_table_file(struct verification *verification, size_t segment, size_t number, const char *folder_name,
                               struct idxi_fingerprint_set *expected) {
-    const struct opening *opening = &get_openings(verification, segment)[OPEN_TABLES + number];
-    struct idx_error error = opening->error;
+    const struct open_result *result = &get_open_results(verification, segment)[OPEN_TABLES + number];
+    struct idx_error error = result->error;
     struct idxi_fingerprint_set set = {0};
     char name[IDXI_NAME_BYTES];
     idxi_format_table_name(number, name);
-    enum idx_status status = opening->status;
+    enum idx_status status = result->status;
     const struct idxi_table *table = &verification->index->segments[segment]->tables[number];
     if (status == IDX_OK) status = idxi_verify_table(table, &set, &error);
-    if (status == IDX_OK && !expected->known) {
+    if (status == IDX_OK && !expected->is_known) {
         *expected = set;
-        expected->known = true;
+        expected->is_known = true;
     }
     if (status == IDX_OK && set.sum != expected->sum)
         status =
@@ -169,35 +169,35 @@ static void verify_table_file(struct verification *verification, size_t segment,
     report_file(verification, folder_name, name, status, &error);
 }
 
-/* Checks and reports a segment's file of sets, and unless `map` is NULL, compares them with this document map. */
+/* Checks and reports a segment's file of sets. Unless `map` is NULL, also compares it with this document map. */
 static void verify_sets_file(struct verification *verification, size_t segment_number, const char *folder_name,
                              const struct idxi_map *map) {
-    const struct opening *opening = &get_openings(verification, segment_number)[OPEN_SETS];
+    const struct open_result *result = &get_open_results(verification, segment_number)[OPEN_SETS];
     const struct idx_index *index = verification->index;
-    struct idx_error error = opening->error;
-    enum idx_status status = opening->status;
+    struct idx_error error = result->error;
+    enum idx_status status = result->status;
     if (status == IDX_OK)
         status = idxi_verify_sets(&index->segments[segment_number]->sets, index->manifest->sketch, map, &error);
     report_file(verification, folder_name, IDXI_SETS_NAME, status, &error);
 }
 
-/* Checks and reports the document map of a segment; then the sets, in an index of texts, or the map from IDs, if there
- * is one. These are compared with the document map if that is sound. */
+/* Checks and reports the document map of a segment, and then the file of sets (in an index of texts) or the map from
+ * IDs, if there is one. If the document map is sound, compares it with these, too. */
 static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
                         const struct idxi_fingerprint_set *expected) {
     static const struct idxi_fingerprint_set unknown = {0}; /* a map from IDs has no fingerprints to expect */
-    const struct opening *openings = get_openings(verification, segment_number);
-    struct idx_error error = openings[OPEN_DOCUMENTS].error;
+    const struct open_result *results = get_open_results(verification, segment_number);
+    struct idx_error error = results[OPEN_DOCUMENTS].error;
     struct idxi_segment *segment = verification->index->segments[segment_number];
-    enum idx_status status = openings[OPEN_DOCUMENTS].status;
+    enum idx_status status = results[OPEN_DOCUMENTS].status;
     if (status == IDX_OK) status = idxi_verify_map(&segment->map, expected, &error);
     report_file(verification, folder_name, idxi_get_map_name(IDXI_MAP_DOCUMENTS), status, &error);
     bool sound = status == IDX_OK;
     if (verification->index->manifest->sketch > 0)
         verify_sets_file(verification, segment_number, folder_name, sound ? &segment->map : NULL);
     if (!verification->index->manifest->by_id) return;
-    error = openings[OPEN_BY_ID].error;
-    status = openings[OPEN_BY_ID].status;
+    error = results[OPEN_BY_ID].error;
+    status = results[OPEN_BY_ID].status;
     if (status == IDX_OK) status = idxi_verify_map(&segment->by_id, &unknown, &error);
     if (status == IDX_OK && sound)
         status = idxi_verify_by_id(&segment->map, &segment->by_id, IDXI_VERIFY_CHUNK, &error);
@@ -209,18 +209,17 @@ static void verify_segment(struct verification *verification, size_t segment) {
     char name[IDXI_NAME_BYTES];
     struct idxi_fingerprint_set expected = {0};
     const struct idx_index *index = verification->index;
-    const struct opening *openings = get_openings(verification, segment);
+    const struct open_result *results = get_open_results(verification, segment);
     idxi_format_segment_name(index->manifest->segments[segment].number, name);
-    if (openings[OPEN_FOLDER].status != IDX_OK) {
-        report_file(verification, NULL, name, openings[OPEN_FOLDER].status, &openings[OPEN_FOLDER].error);
+    if (results[OPEN_FOLDER].status != IDX_OK) {
+        report_file(verification, NULL, name, results[OPEN_FOLDER].status, &results[OPEN_FOLDER].error);
         return;
     }
     for (size_t table = 0; table < index->scheme.table_count; table++)
         verify_table_file(verification, segment, table, name, &expected);
     verify_maps(verification, segment, name, &expected);
     if (index->segments[segment]->entry.removed > 0)
-        report_file(verification, name, IDXI_REMOVED_NAME, openings[OPEN_REMOVED].status,
-                    &openings[OPEN_REMOVED].error);
+        report_file(verification, name, IDXI_REMOVED_NAME, results[OPEN_REMOVED].status, &results[OPEN_REMOVED].error);
 }
 
 /* Opens and checks all files, and reports each. Returns the status of the first damage, or of an error that is no

@@ -1,4 +1,4 @@
-/* verify.h: what the checks of tables and maps share. */
+/* verify.h: the checks of tables, maps and sets. */
 #ifndef IDX_LIBIDX_VERIFY_H
 #define IDX_LIBIDX_VERIFY_H
 
@@ -14,7 +14,7 @@
 /* A set of fingerprints, of which only the number and the sum of their hashes are kept, so that sets can be compared in
  * whatever order they come. Different sets have equal sums with a probability of 2^-64. */
 struct idxi_fingerprint_set {
-    bool known; /* for a set that is expected: whether there is one to compare with */
+    bool is_known; /* for an expected set: whether there is one to compare with */
     uint64_t count;
     uint64_t sum;
 };
@@ -34,29 +34,30 @@ enum idx_status idxi_verify_table(const struct idxi_table *table, struct idxi_fi
 
 /* ---- Maps ---- */
 
-/* Checks all that SPEC.md requires of an open map by itself, and if expected->known, that it has just these
- * fingerprints. Prepares the map for reading (idxi_map_prepare). Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+/* Checks all that SPEC.md requires of an open map by itself, and if expected->is_known, that it has exactly the
+ * expected fingerprints. Prepares the map for reading (idxi_map_prepare). Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
  * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_verify_map(struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                 struct idx_error *error);
 
 /* ---- Sets ---- */
 
-/* Checks all that SPEC.md requires of an open file of sets by itself. `sketch` is how many members of a set are in its
- * sketch. Unless `map` is NULL, also checks that this map of the segment's documents, which must be ready and sound,
- * has just the entries of the sketches. Errors: as above. */
+/* Checks all that SPEC.md requires of an open file of sets by itself. A set's sketch is its least `sketch` members, or
+ * all if it has fewer. Unless `map` is NULL, also checks that this document map of the segment, which must be ready
+ * (idxi_map_prepare) and sound, has exactly the entries of the sketches. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_verify_sets(const struct idxi_sets *sets, unsigned sketch, const struct idxi_map *map,
                                  struct idx_error *error);
 
 /* ---- Both maps of a segment ---- */
 
-/* How many documents are compared at a time; they need 256 MiB. */
+/* How many documents idxi_verify_by_id compares at a time, which takes 256 MiB. */
 #define IDXI_VERIFY_CHUNK ((uint64_t)1 << 23)
 
-/* Checks that the map from IDs, `by_id`, has exactly the entries of the documents. Both maps must be ready and valid in
- * themselves. Compares `chunk` documents at a time. Needs 32 bytes per document of a chunk, and one bit per entry.
- * Errors: IDX_BAD_CONTENT (they differ), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,
-                                  struct idx_error *error);
+/* Checks that `by_id`, the map from IDs, has exactly the entries of the document map. Both maps must be ready
+ * (idxi_map_prepare) and sound. Compares `chunk_documents` (1 or more) at a time. Needs 32 bytes for each of these, and
+ * one bit for each entry of the map. Errors: IDX_BAD_CONTENT (they differ), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id,
+                                  uint64_t chunk_documents, struct idx_error *error);
 
 #endif

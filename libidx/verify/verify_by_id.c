@@ -15,7 +15,7 @@ struct comparison {
     uint64_t seen_count;                                          /* of the bits that are set */
 };
 
-/* Fails because the maps differ. */
+/* Fails with IDX_BAD_CONTENT because the maps differ. */
 static enum idx_status fail_mismatch(const struct comparison *comparison, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, comparison->by_id->path,
                      "contains other IDs than the documents have: rebuild the index, or restore it");
@@ -28,9 +28,9 @@ static void mark_entry_seen(struct comparison *comparison, uint64_t number) {
     *seen |= bit;
 }
 
-/* Searches `count` entries of the map from IDs, the first of which has `number`, for the entries of the sorted chunk
- * from *next on. Marks those of the map that the chunk has, and moves *next behind the entries found. Returns false
- * where the map lacks one of the chunk. */
+/* Marks those entries of the map from IDs that the sorted chunk has, among the `count` entries in `hashes` and
+ * `fingerprints`, which are numbered from `number` on. Compares them with the chunk from its entry *next on, and moves
+ * *next behind the entries found. Returns false if the map lacks an entry of the chunk. */
 static bool mark_entries(struct comparison *comparison, size_t *next, uint64_t number, const uint64_t *hashes,
                          const uint64_t *fingerprints, size_t count) {
     for (size_t i = 0; i < count && *next < comparison->count; i++) {
@@ -83,9 +83,10 @@ static enum idx_status compare_integer_ids(struct comparison *comparison, struct
 
 /* ---- Text ---- */
 
-/* Sets comparison->fingerprints to those of the chunk of documents that are numbered from `first` on. Reads all
- * documents for that, since they are in another order. */
-static enum idx_status find_chunk_fingerprints(struct comparison *comparison, uint64_t first, struct idx_error *error) {
+/* Sets comparison->fingerprints to those of the chunk's documents, which are numbered from `first_number` on. Reads all
+ * documents for that, since they are in the order of fingerprints. */
+static enum idx_status find_chunk_fingerprints(struct comparison *comparison, uint64_t first_number,
+                                               struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], numbers[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
     size_t count;
@@ -95,15 +96,17 @@ static enum idx_status find_chunk_fingerprints(struct comparison *comparison, ui
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) {
             /* False also for lower numbers, whose difference wraps. */
-            if (numbers[i] - first < comparison->capacity)
-                comparison->fingerprints[numbers[i] - first] = fingerprints[i];
+            if (numbers[i] - first_number < comparison->capacity)
+                comparison->fingerprints[numbers[i] - first_number] = fingerprints[i];
         }
     }
 }
 
-/* Adds an ID to the chunk, and compares the chunk when it is full. With the first ID of a chunk, finds the fingerprints
- * of all its documents. Called by idxi_map_visit_ids, in the order of document numbers. */
-static enum idx_status add_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
+/* A visitor of IDs for idxi_map_visit_ids, which calls it in the order of document numbers. Adds the ID to the chunk of
+ * the comparison `context`, and compares the chunk when it is full. With the first ID of a chunk, finds the
+ * fingerprints of all its documents. */
+static enum idx_status add_id_to_chunk(void *context, uint64_t number, const void *id, size_t length,
+                                       struct idx_error *error) {
     struct comparison *comparison = context;
     if (comparison->count == 0) IDXI_TRY(find_chunk_fingerprints(comparison, number, error));
     comparison->hashes[comparison->count++] = idxi_hash_id(id, length);
@@ -113,13 +116,14 @@ static enum idx_status add_id(void *context, uint64_t number, const void *id, si
 /* Compares all documents, which have text IDs: the chunks that the visit fills, and then the last one, which may not be
  * full. */
 static enum idx_status compare_text_ids(struct comparison *comparison, struct idx_error *error) {
-    IDXI_TRY(idxi_map_visit_ids(comparison->documents, add_id, comparison, error));
+    IDXI_TRY(idxi_map_visit_ids(comparison->documents, add_id_to_chunk, comparison, error));
     return compare_chunk(comparison, error);
 }
 
 /* ---- The whole ---- */
 
-/* Compares all documents with the map from IDs, which must have no other entries. Fails if an array is NULL. */
+/* Compares all documents with the map from IDs, which must have no other entries. Fails with IDX_OUT_OF_MEMORY if an
+ * array of the comparison is NULL. */
 static enum idx_status compare_maps(struct comparison *comparison, struct idx_error *error) {
     bool has_memory = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
                       comparison->spare_fingerprints != NULL && comparison->seen != NULL;
@@ -129,9 +133,9 @@ static enum idx_status compare_maps(struct comparison *comparison, struct idx_er
     return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_mismatch(comparison, error);
 }
 
-enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,
-                                  struct idx_error *error) {
-    size_t capacity = (size_t)(documents->segment.documents < chunk ? documents->segment.documents + 1 : chunk);
+enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id,
+                                  uint64_t chunk_documents, struct idx_error *error) {
+    size_t capacity = (size_t)idxi_min(documents->segment.documents + 1, chunk_documents);
     struct comparison comparison = {
         .documents = documents,
         .by_id = by_id,

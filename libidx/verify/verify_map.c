@@ -14,11 +14,11 @@ struct document_walk {
     uint64_t limit;
 };
 
-/* Returns the number of documents that the manifest states, or if that is less, the most entries that a map of this
- * size can have, each of which takes a bit or more: a wrong number must not make the caller allocate too much. */
+/* Returns the limit below which document numbers must be: the number of documents that the manifest states. Each takes
+ * a bit of the map or more, so the limit is at most the bits of the map: a wrong number must not make the caller
+ * allocate too much. */
 static uint64_t get_number_limit(const struct idxi_map *map) {
-    uint64_t max_numbers = map->pages.length * 8;
-    return map->segment.documents < max_numbers ? map->segment.documents : max_numbers;
+    return idxi_min(map->segment.documents, map->pages.length * 8);
 }
 
 /* Marks a document number as seen. Returns false where it is walk->limit or more, or was seen before. */
@@ -28,7 +28,8 @@ static bool mark_number_seen(struct document_walk *walk, uint64_t number) {
     return true;
 }
 
-/* Adds the documents of a group to the walk. Fails where a document number is out of range or came before. */
+/* Adds the `count` documents of a group to the walk. Fails with IDX_BAD_CONTENT if a document number is out of range or
+ * came before. */
 static enum idx_status add_documents(const struct idxi_map *map, const uint64_t *fingerprints, const uint64_t *values,
                                      size_t count, struct document_walk *walk, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -45,14 +46,14 @@ static enum idx_status add_documents(const struct idxi_map *map, const uint64_t 
     return IDX_OK;
 }
 
-/* Fails because keys would lead a search to the wrong group. */
+/* Fails with IDX_BAD_CONTENT because keys would lead a search to the wrong group. */
 static enum idx_status fail_misleading_keys(const struct idxi_map *map, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has keys that mislead searches: rebuild the index, or restore it");
 }
 
-/* Checks that all searches that should lead to the group at the cursor do: those for the first key after the group
- * before and for the key of this group, and so those for all keys between. */
+/* Checks that each search for a key from behind the last group up to that of the group at the cursor leads to this
+ * group. It is enough to search for the first and the last of these keys. */
 static enum idx_status check_searches(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                       const struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor low, high;
@@ -65,7 +66,8 @@ static enum idx_status check_searches(const struct idxi_map *map, const struct i
     return leads ? IDX_OK : fail_misleading_keys(map, error);
 }
 
-/* Checks that the group at the cursor decodes, keeps the rules, is above the one before, and has the right key. */
+/* Checks that the group at the cursor decodes, keeps the rules, is above the one before, and has the right key. Adds
+ * its documents to the walk. */
 static enum idx_status check_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                    struct document_walk *walk, struct idx_error *error) {
     struct idxf_group group;
@@ -102,8 +104,9 @@ struct id_walk {
     uint64_t next; /* the number of the next group's first document */
 };
 
-/* A visitor of IDs that checks what visiting does not show: that searches for the first and the last document number of
- * a group of IDs lead to it. Does nothing where `number` is not the first of a group. */
+/* A visitor of IDs that checks what visiting does not show: in the map of the struct id_walk `context`, searches for
+ * the first and the last document number of a group of IDs lead to it. Does nothing if `number` is not the first of a
+ * group. */
 static enum idx_status check_id_searches(void *context, uint64_t number, const void *id, size_t length,
                                          struct idx_error *error) {
     struct id_walk *walk = context;
@@ -127,12 +130,13 @@ static enum idx_status check_id_searches(void *context, uint64_t number, const v
     return IDX_OK;
 }
 
-/* Checks the numbers of documents and fingerprints, the fingerprints if expected->known, and IDs that are text. */
+/* Checks that the numbers of documents and fingerprints are those of the manifest, that the fingerprints are the
+ * expected ones if expected->is_known, and text IDs. */
 static enum idx_status check_counts_and_ids(const struct idxi_map *map, const struct document_walk *walk,
                                             const struct idxi_fingerprint_set *expected, struct idx_error *error) {
     if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)
         return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
-    if (expected->known && walk->set.sum != expected->sum)
+    if (expected->is_known && walk->set.sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                          "contains other fingerprints than the tables: rebuild the index, or restore it");
     struct id_walk ids = {.map = map, .next = 0};
@@ -146,7 +150,7 @@ static enum idx_status check_heaviest(const struct idxi_map *map, const struct i
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, map->path, 0);
 }
 
-/* Checks that there are no groups where documents have no IDs, whatever their number is said to be. */
+/* Checks a map whose documents have no IDs: it has no groups, and states no heaviest fingerprint. */
 static enum idx_status check_no_documents(const struct idxi_map *map, struct idx_error *error) {
     struct idxi_heaviest nothing = {0};
     struct idxi_page_cursor cursor;
@@ -155,9 +159,9 @@ static enum idx_status check_no_documents(const struct idxi_map *map, struct idx
     return check_heaviest(map, &nothing, error);
 }
 
-/* Checks all documents of a map that is ready. With text IDs, each document has a number of its own, which must come
- * once, and is noted for that; but in an index of texts, a number comes once for each member of the text's sketch, and
- * none is noted. */
+/* Checks all documents of a map that is ready (idxi_map_prepare). With text IDs, each document has a number of its own,
+ * so each number is noted, and must not come again. In an index of texts, a number comes once for each member of the
+ * text's sketch, so none is noted. */
 static enum idx_status check_documents(const struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                        struct idx_error *error) {
     struct document_walk walk = {0};

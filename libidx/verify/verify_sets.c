@@ -15,7 +15,8 @@ struct set_walk {
     size_t count, capacity; /* of values */
 };
 
-/* Adds an entry of a document map to a set of entries: a hash of its fingerprint and its value to the sum. */
+/* Adds an entry of a document map to a set of entries. The set's sum is of hashes of the fingerprint and the value
+ * together. */
 static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint, uint64_t value) {
     uint8_t bytes[16];
     idxf_store64(bytes, fingerprint);
@@ -24,7 +25,8 @@ static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint
     entries->count++;
 }
 
-/* Adds the entries of the sets with the key walk->key to walk->entries, equal ones once, and empties walk->values. */
+/* Adds the entries (value, walk->key) of the sets with the key walk->key to walk->entries, equal ones once, and empties
+ * walk->values. */
 static enum idx_status add_entries_of_key(struct set_walk *walk, struct idx_error *error) {
     uint64_t *spare = malloc((walk->count + 1) * sizeof *spare); /* not 0 bytes */
     if (spare == NULL) return idxi_fail_memory(error);
@@ -36,8 +38,8 @@ static enum idx_status add_entries_of_key(struct set_walk *walk, struct idx_erro
     return IDX_OK;
 }
 
-/* Checks the order of a set's members, and adds those of its sketch to walk->values. If the set has another key than
- * the one before it, first adds the entries of that key. */
+/* Checks that a set's members ascend, and adds those of its sketch to walk->values. If the set has another key than the
+ * one before it, first adds the entries of that key. */
 static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *set, struct idx_error *error) {
     size_t value_count = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
     if (!idxf_members_ascend(set->members, (size_t)set->count))
@@ -54,10 +56,9 @@ static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *s
 static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error) {
     const struct idxf_sets_header *header = &walk->cursor.sets->header;
     struct idxf_set set;
-    for (bool found = true;;) {
+    for (bool found = true; found;) {
         IDXI_TRY(idxi_sets_next(&walk->cursor, &set, &found, error));
-        if (!found) break;
-        IDXI_TRY(check_set(walk, &set, error));
+        if (found) IDXI_TRY(check_set(walk, &set, error));
     }
     IDXI_TRY(add_entries_of_key(walk, error));
     enum idxf_fault fault = idxf_sets_walk_end(&walk->cursor.walk);

@@ -28,19 +28,19 @@ struct walk {
     struct idxf_statistics_counter counter;
     struct idxf_directory_writer directory; /* the directory as it should be, up to the blocks so far */
     bool differs;                           /* whether the directory of the file differs from it */
-    uint64_t difference;                    /* where in the file it differs first */
+    uint64_t difference_at;                 /* the byte of the file of the first difference found */
     uint64_t key;                           /* of the last block */
     uint64_t fingerprints[IDXF_MAX_DECODED_WORDS];
 };
 
-/* Notes that the directory differs at a byte of the file, unless it differs before that already. */
+/* Notes that the directory differs at byte `offset` of the file, unless a difference was noted before. */
 static void note_difference(struct walk *walk, uint64_t offset) {
-    if (!walk->differs) walk->difference = offset;
+    if (!walk->differs) walk->difference_at = offset;
     walk->differs = true;
 }
 
-/* Compares the current line of the directory, to which all its keys were added, with that of the file, notes a
- * difference, and goes on to the next line. */
+/* Compares the current line of walk->directory, which has all its keys, with that of the file, notes a difference, and
+ * begins the next line. */
 static void compare_line(const struct idxi_table *table, struct walk *walk) {
     uint64_t line_offset = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
@@ -49,7 +49,8 @@ static void compare_line(const struct idxi_table *table, struct walk *walk) {
         note_difference(walk, table->layout.directory + line_offset);
 }
 
-/* Compares walk->key, the key of `block`, with the file's list of its line, if it has one, and notes a difference. */
+/* Compares walk->key, the key of block number `block`, with the list of its line in the file, if that has one, and
+ * notes a difference. */
 static void compare_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
     struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
     const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
@@ -65,7 +66,7 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     if (!agrees) note_difference(walk, begin / 8);
 }
 
-/* Checks the next block, adds its fingerprints to the walk, and sets walk->key to the last of them. */
+/* Checks the next block of `blocks`, adds its fingerprints to the walk, and sets walk->key to the last of them. */
 static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
                                    struct idx_error *error) {
     uint64_t block = blocks->next, offset = idxi_table_get_block_offset(table, block);
@@ -100,7 +101,7 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct walk 
 /* Checks that the lists end where the header says, and fails if check_blocks noted a difference. */
 static enum idx_status check_directory(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     if (walk->directory.list_bytes != table->header.list_bytes) note_difference(walk, table->layout.lists);
-    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference) : IDX_OK;
+    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference_at) : IDX_OK;
 }
 
 /* Checks that the header's statistics are those of the fingerprints that were walked through. */
