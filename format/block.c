@@ -7,7 +7,8 @@
 
 #define LEAST_CHAINED 64 /* blocks with fewer fingerprints have one chain */
 
-/* Returns how many bits say at which bit of a block a chain begins. Sizes are powers of two. */
+/* Returns how many bits a block of `block_size` bytes, a power of two, needs to say at which of its bits a chain
+ * begins. */
 static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(block_size) + 2; }
 
 /* ---- The anchor ---- */
@@ -102,7 +103,8 @@ struct choice {
 /* Returns the index in the block of the fingerprint that chain i begins with. Chain 0 has the lowest fingerprints. */
 static size_t get_chain_start(const struct choice *choice, unsigned i) { return choice->count * i / choice->chains; }
 
-/* Whether a key is too far from the key before to be written by its low bits alone. */
+/* Whether a key, a number of `bits` bits, is too far from the key of the block before to be written by its low bits
+ * alone. */
 static bool needs_whole_anchor(const struct idxf_encoder *encoder, uint64_t key) {
     return key - encoder->previous_key > idxf_low_bits(encoder->form.anchor_bits);
 }
@@ -116,7 +118,8 @@ static size_t get_header_bits(const struct idxf_encoder *encoder, const struct c
            (chains - 1) * (choice->offset_bits + get_position_bits(encoder->form.block_size));
 }
 
-/* Sets *choice to the first `count` of encoder->numbers, cut into chains. Returns whether these fit into a block. */
+/* Sets *choice to a block of the first `count` of encoder->numbers, cut into chains. Returns whether they fit into
+ * it. */
 static bool choose_chains_for_count(const struct idxf_encoder *encoder, size_t count, struct choice *choice) {
     const uint64_t *numbers = encoder->numbers;
     *choice = (struct choice){
@@ -136,30 +139,31 @@ static bool choose_chains_for_count(const struct idxf_encoder *encoder, size_t c
            bits + get_header_bits(encoder, choice) <= encoder->form.block_size * 8;
 }
 
-/* Sets encoder->numbers and encoder->totals for as many of the fingerprints as have differences of `max_bits` bits in
- * all, but at least for the first one. Returns their number. */
+/* Sets encoder->numbers and encoder->totals for as many of `count` fingerprints as have differences of at most
+ * `max_bits` bits together, but at least for the first one. Returns how many these are. */
 static size_t set_numbers_and_totals(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                      size_t max_bits) {
     unsigned align = 64 - encoder->form.bits;
-    size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
+    size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, fit_count = 1;
     encoder->numbers[0] = fingerprints[0] >> align;
     encoder->totals[0] = 0;
-    for (; taken < max_count; taken++) {
-        encoder->numbers[taken] = fingerprints[taken] >> align;
-        unsigned length = idxf_bit_length(encoder->numbers[taken] - encoder->numbers[taken - 1]);
-        encoder->totals[taken] = encoder->totals[taken - 1] + (uint32_t)get_all_bits(encoder->costs[length]);
-        if (encoder->totals[taken] > max_bits) break;
+    for (; fit_count < max_count; fit_count++) {
+        encoder->numbers[fit_count] = fingerprints[fit_count] >> align;
+        unsigned length = idxf_bit_length(encoder->numbers[fit_count] - encoder->numbers[fit_count - 1]);
+        encoder->totals[fit_count] = encoder->totals[fit_count - 1] + (uint32_t)get_all_bits(encoder->costs[length]);
+        if (encoder->totals[fit_count] > max_bits) break;
     }
-    return taken;
+    return fit_count;
 }
 
-/* Sets *choice to as many fingerprints as fit, cut into chains. Each cut saves the code and the tail of a difference,
- * so the first count tried is what would fit with the most that cuts can save. One fingerprint always fits. */
+/* Sets *choice to as many of `count` fingerprints as fit, cut into chains. Each cut saves the code and the tail of a
+ * difference, so the first count tried is what would fit with the most that cuts can save. One fingerprint always
+ * fits. */
 static void choose_several_chains(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
     size_t max_bits = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
-    size_t taken = set_numbers_and_totals(encoder, fingerprints, count, max_bits);
-    while (!choose_chains_for_count(encoder, taken, choice)) taken--;
+    size_t fit_count = set_numbers_and_totals(encoder, fingerprints, count, max_bits);
+    while (!choose_chains_for_count(encoder, fit_count, choice)) fit_count--;
 }
 
 /* Writes the list of chains, and then the chains from the highest to the lowest. The lowest one has no entry in the
@@ -210,18 +214,18 @@ IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint
                                   struct choice *choice) {
     size_t size = encoder->form.block_size, max_bits = size * 8 - 1 - encoder->form.anchor_bits;
     size_t max_code_bits = is_small(&encoder->form) ? IDXF_MAX_CODES_BITS : size * 8;
-    size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
+    size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, fit_count = 1;
     unsigned align = 64 - encoder->form.bits;
     uint64_t last_number = fingerprints[0] >> align;
     uint32_t total_cost = 0;
-    for (; taken < max_count; taken++) {
-        uint64_t next_number = fingerprints[taken] >> align;
+    for (; fit_count < max_count; fit_count++) {
+        uint64_t next_number = fingerprints[fit_count] >> align;
         total_cost += encoder->costs[64 - (unsigned)__builtin_clzll(next_number - last_number)];
         if (get_all_bits(total_cost) > max_bits || total_cost / CODE_COST > max_code_bits) break;
         last_number = next_number;
     }
-    *choice = (struct choice){.count = taken, .whole = false, .chains = 1, .offset_bits = 0};
-    if (needs_whole_anchor(encoder, last_number)) choose_anchor(encoder, fingerprints, taken, choice);
+    *choice = (struct choice){.count = fit_count, .whole = false, .chains = 1, .offset_bits = 0};
+    if (needs_whole_anchor(encoder, last_number)) choose_anchor(encoder, fingerprints, fit_count, choice);
 }
 
 /* Writes the anchor at the block's beginning: a bit that says whether it is whole, then the key or its low bits. */
@@ -318,7 +322,7 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
     }
 }
 
-/* Sets *fault, and returns 0, the number of chains that are listed for a faulty block. */
+/* Sets *fault to `found_fault`. Returns 0: a faulty block has no list of chains. */
 static unsigned fail_listing(enum idxf_fault *fault, enum idxf_fault found_fault) {
     *fault = found_fault;
     return 0;

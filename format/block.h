@@ -14,12 +14,13 @@
 
 /* Fingerprints are permuted and left-aligned here, unless a comment says that they are numbers of `bits` bits. */
 
-/* Returns how many chains a block of this size in bytes has at most. */
+/* Returns how many chains a block of `block_size` bytes has at most. */
 static inline unsigned idxf_get_max_chains(uint32_t block_size) {
     return block_size < 1024 ? 1 : block_size < 4096 ? 2 : IDXF_MAX_CHAINS;
 }
 
-/* This is what all blocks of a table have in common. */
+/* What all blocks of a table have in common. A fingerprint has `bits` bits, and a short anchor the lowest `anchor_bits`
+ * bits of a key. `block_size` is in bytes. */
 struct idxf_block_form {
     unsigned bits, anchor_bits;
     uint32_t block_size;
@@ -31,8 +32,8 @@ struct idxf_block_form {
  * `bits` bits each, are smallest. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprint_count, unsigned bits, uint32_t block_size);
 
-/* Whether a table needs form->long_codes: its blocks have the least size, and with differences as counted, the codes of
- * a full block have more than IDXF_MAX_CODES_BITS bits on average. */
+/* Whether a table needs form->long_codes, given *counts of its differences: its blocks have the least size, and the
+ * codes of a full block have more than IDXF_MAX_CODES_BITS bits on average. form->long_codes itself is not read. */
 bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts);
 
 /* ---- Encoding ---- */
@@ -47,12 +48,12 @@ struct idxf_encoder {
     uint32_t totals[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
 };
 
-/* Prepares encoding the blocks of a table, the first one next. The code must be valid (idxf_code_check). */
+/* Prepares an encoder for all blocks of a table, from the first one on. form->code must be valid (idxf_code_check). */
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form);
 
-/* Encodes the next block of a table. It has as many of the `count` (1 or more) strictly ascending fingerprints as fit
- * into `block`, of block_size bytes; the caller passes the others again for the block after it. Returns the number of
- * fingerprints encoded, 1 or more. */
+/* Encodes the next block of a table into `block`, of form.block_size bytes. It gets as many of the `count` (1 or more)
+ * strictly ascending fingerprints as fit, but at least one. Returns how many these are; the caller passes the others
+ * again for the block after it. */
 size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block);
 
 /* ---- Decoding ---- */
@@ -74,7 +75,7 @@ struct idxf_decoder {
 };
 #define IDXF_NO_LEAD 64
 
-/* Prepares decoding the blocks of a table, in any order. The code must be valid for the bits (idxf_code_check). */
+/* Prepares a decoder for the blocks of a table, in any order. form->code must be valid (idxf_code_check). */
 void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_form *form);
 
 /* The anchor of a block: the key, a number of `bits` bits, and the first bit after the anchor. */
@@ -83,8 +84,9 @@ struct idxf_anchor {
     unsigned end;
 };
 
-/* Reads the anchor of a block. `above` is a number of `bits` bits from the key of the previous block to the key of this
- * one; the directory gives one. A key below it is a fault, IDXF_FAULT_ORDER, for which the caller must check. */
+/* Reads the anchor of a block. The caller knows `above`, a number of `bits` bits, from the directory: it is at least
+ * the key of the block before and at most the key of this one. If the key returned is below `above`, the block or the
+ * directory is damaged: the caller must check that, and report IDXF_FAULT_ORDER. */
 static inline struct idxf_anchor idxf_block_read_anchor(const struct idxf_decoder *decoder, const uint8_t *block,
                                                         uint64_t above) {
     uint64_t head = idxf_load64(block);
@@ -104,18 +106,20 @@ struct idxf_chain {
     uint32_t begin, end;
 };
 
-/* What is known about a block before it is read, in numbers of `bits` bits: `above` as for idxf_block_read_anchor, and
- * `floor`, which none of its fingerprints is below (0: unknown). No block is valid with a floor above `above`. */
+/* What the caller knows of a block before it is read, as numbers of `bits` bits: `above`, as for
+ * idxf_block_read_anchor, and `floor`, of which no fingerprint of the block is below (0 if unknown). With a floor above
+ * `above` no block is valid. */
 struct idxf_bounds {
     uint64_t above, floor;
 };
 
-/* Lists the chains of a block, the lowest first. Returns their number, or 0 if they are faulty; then *fault is
- * IDXF_FAULT_OVERRUN or IDXF_FAULT_ORDER. */
+/* Sets `chains` to those of a block, the lowest first. Returns their number, 1 or more. If they are faulty, returns 0,
+ * and sets *fault to IDXF_FAULT_OVERRUN or IDXF_FAULT_ORDER; else *fault stays as it is. */
 unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                 struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault);
 
-/* Whether the unused entries of the list of chains are 0, in a block of `count` (1 or more) chains. */
+/* Whether the entries of a block's list of chains that its `count` (1 or more) chains leave unused are 0. True for
+ * blocks without such a list. */
 bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count);
 
 /* How many chains are decoded side by side, and how many words their fingerprints need at most. A faulty block may have
@@ -123,25 +127,27 @@ bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint
 #define IDXF_LANES 8
 #define IDXF_MAX_DECODED_WORDS (IDXF_LANES * (IDXF_MAX_BLOCK_FINGERPRINTS + 1) + IDXF_LANES)
 
-/* Returns how many blocks have no more chains than are decoded side by side. */
+/* Returns how many blocks idxf_blocks_decode can decode in one call: as many as never have more than IDXF_LANES chains
+ * together. */
 static inline unsigned idxf_get_blocks_at_once(const struct idxf_decoder *decoder) {
     return IDXF_LANES / decoder->chains;
 }
 
-/* Returns how many words idxf_blocks_decode needs for the fingerprints of as many blocks. The smallest blocks have at
- * most a key, and a difference for each bit of their codes. */
+/* Returns how many 64-bit words a call of idxf_blocks_decode may write. The smallest blocks have at most a key, and a
+ * difference for each bit of their codes. */
 static inline size_t idxf_get_decoded_capacity(const struct idxf_decoder *decoder) {
     return decoder->is_small ? IDXF_LANES * (IDXF_MAX_CODES_BITS + 3) : IDXF_MAX_DECODED_WORDS;
 }
 
 /* Decodes `count` consecutive blocks, up to idxf_get_blocks_at_once, into `fingerprints`, which has room for
- * idxf_get_decoded_capacity words. `*bounds` are the bounds of the first block, and become those of the block after the
- * last. Returns the number of fingerprints, which ascend. If block number *faulty, from 0, is faulty, *fault says why,
- * and only the blocks before it are decoded. */
+ * idxf_get_decoded_capacity words. *bounds are those of the first block, and become those of the block after the last.
+ * Returns the number of fingerprints, which ascend, and sets *fault to IDXF_OK. If a block is faulty, sets *fault to
+ * its fault and *faulty to its number, from 0, and decodes and counts only the blocks before it; *bounds is then
+ * unspecified. */
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault);
 
-/* Checks that all unused bits of a block are 0, for verifiers: else returns IDXF_FAULT_PADDING. `bounds` are those with
+/* Returns IDXF_OK if all unused bits of a block are 0, else IDXF_FAULT_PADDING. For verifiers. `bounds` are those with
  * which the block was decoded before, without a fault. */
 enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, const uint8_t *block,
                                          struct idxf_bounds bounds);
@@ -182,16 +188,18 @@ struct idxf_decoder_way {
                    uint64_t *fingerprints, size_t counts[IDXF_LANES]);
 };
 
-/* Finds the fingerprints from `low` to `high` that differ from `query` in at most `distance` bits, in the first `count`
- * lanes, 1 to IDXF_LANES; within a lane the greatest first. Calls hits->take while more come than fit; the last ones
- * are left in `hits` for the caller. Never reads anything but the blocks, whatever their bytes are. */
+/* Finds, in each of the first `count` (1 to IDXF_LANES) lanes, the fingerprints from its `low` to its `high` that
+ * differ from its query in at most `distance` bits, the greatest first. Empties *hits first. Calls hits->take when more
+ * come than fit, and leaves the last ones for the caller. Never reads anything but the blocks, whatever their bytes
+ * are. */
 static inline void idxf_search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                                unsigned distance, struct idxf_hits *hits) {
     hits->count = 0;
     decoder->way->search(decoder, lanes, count, distance, hits);
 }
 
-/* Lists this processor's implementations, the fastest last, and returns their number. For tests and benchmarks. */
+/* Sets `ways` to the implementations that this processor can run, the fastest last, and returns their number, 1 to
+ * IDXF_MAX_WAYS. For tests and benchmarks. */
 #define IDXF_MAX_WAYS 3
 size_t idxf_list_decoder_ways(const struct idxf_decoder_way *ways[IDXF_MAX_WAYS]);
 

@@ -55,9 +55,9 @@ static inline unsigned idxf_bit_length(uint64_t number) {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Returns the bits from bit `position`, 0 to size * 8, on. At least the lowest 57 bits of the result are valid: the
- * word that is loaded may begin up to 7 bits before `position`. Reads only the `size` (8 or more) bytes; bits behind
- * them are 0. */
+/* Returns the bits of a stream of `size` (8 or more) bytes from bit `position` (0 to size * 8) on, that one lowest. At
+ * least the lowest 57 bits of the result are valid, since the word that is loaded may begin up to 7 bits before
+ * `position`. Reads nothing behind the stream; bits there are 0. */
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
     size_t byte = position / 8;
     if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;
@@ -65,7 +65,7 @@ static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t 
     return shift >= 64 ? 0 : idxf_load64(bytes + size - 8) >> shift;
 }
 
-/* Returns `length` bits (0 to 64) at bit `position`, all within `size` bytes (8 or more). */
+/* Returns the `length` (0 to 64) bits of a stream from bit `position` on, all within its `size` (8 or more) bytes. */
 static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t position, unsigned length) {
     if (length <= 57) return idxf_peek_bits(bytes, size, position) & idxf_low_bits(length);
     return (idxf_peek_bits(bytes, size, position) & idxf_low_bits(32)) |

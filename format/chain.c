@@ -13,8 +13,8 @@ struct walk {
     size_t size;      /* of the block, bytes */
 };
 
-/* Begins at the key of a chain. Here and below, `small` is decoder->is_small, as a constant: each function is compiled
- * once for either. */
+/* Begins a walk at the key of a chain, whose codes begin at bit `begin` of the block and whose tails end before bit
+ * `end`. Here and below, `small` is decoder->is_small, as a constant: each function is compiled once for either. */
 IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uint8_t *block, uint64_t key, size_t begin,
                                    size_t end, bool small) {
     struct walk walk = {.block = block,

@@ -5,8 +5,8 @@
 #include "format/block.h"
 #include "format/processor.h"
 
-/* Returns the 64 bits of a small block from bit `begin` on, where its chain begins: they have all of its codes. Reads
- * the 16 bytes from that of this bit on. The first shift by 1 avoids one by 64, which C leaves undefined. */
+/* Returns 64 bits of a small block from bit `begin` on, at which its chain begins: they have all of its codes. Reads
+ * the 16 bytes from that of bit `begin` on. The shift by 1 avoids one by 64, which C leaves undefined. */
 IDXF_INLINE uint64_t idxf_get_small_codes(const uint8_t *block, size_t begin) {
     uint64_t first = idxf_load64(block + begin / 8), second = idxf_load64(block + begin / 8 + 8);
     return first >> begin % 8 | second << 1 << (63 - begin % 8);

@@ -141,30 +141,30 @@ AVX512_INLINE unsigned find_near(__m512i fingerprints, __m512i query, __m512i hi
 }
 
 /* The strides of all lanes that were searched last, with a bit for each fingerprint that is near the query. */
-struct searched {
+struct last_strides {
     uint64_t fingerprints[IDXF_LANES * STRIDE];
     uint64_t near;
 };
 
 /* Appends the searched fingerprints that are near to the hits, into which a stride of each lane must still fit. */
-static inline void append_near_hits(struct idxf_hits *hits, const struct searched *searched) {
-    for (uint64_t near = searched->near; near != 0; near &= near - 1) {
+static inline void append_near_hits(struct idxf_hits *hits, const struct last_strides *last_strides) {
+    for (uint64_t near = last_strides->near; near != 0; near &= near - 1) {
         unsigned i = (unsigned)__builtin_ctzll(near);
-        hits->fingerprints[hits->count] = searched->fingerprints[i];
+        hits->fingerprints[hits->count] = last_strides->fingerprints[i];
         hits->lanes[hits->count++] = (uint8_t)(i / STRIDE);
     }
 }
 
-/* Searches a lane's stride, which begins below `above`, up to `limit` fingerprints, and adds it to *searched.
+/* Searches a lane's stride, which begins below `above`, up to `limit` fingerprints, and adds it to *last_strides.
  * Returns false if the lane has nothing more to search: its chain ends, or goes on below lanes->low. */
 AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
-                                 unsigned distance, size_t limit, uint64_t above, struct searched *searched) {
+                                 unsigned distance, size_t limit, uint64_t above, struct last_strides *last_strides) {
     __mmask8 nonzero;
     __m512i stride = extract_stride(strides, lane, above, &nonzero);
     unsigned run = get_lowest_run(_mm512_mask_cmpge_epu64_mask(nonzero, stride, broadcast(lanes->low[lane])), limit);
     uint64_t near = run & find_near(stride, broadcast(lanes->queries[lane]), broadcast(lanes->high[lane]), distance);
-    _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, stride);
-    searched->near |= near << lane * STRIDE;
+    _mm512_storeu_si512(last_strides->fingerprints + lane * STRIDE, stride);
+    last_strides->near |= near << lane * STRIDE;
     return is_whole_stride(run);
 }
 
@@ -173,7 +173,7 @@ AVX512_INLINE bool search_stride(const struct strides *strides, const struct idx
 struct search {
     struct walks walks;
     struct strides strides[2];
-    struct searched searched;
+    struct last_strides last_strides;
     unsigned open;  /* a bit for each lane that has more to search */
     unsigned ready; /* which of the strides come next */
     size_t left;    /* how many more fingerprints a lane may have: a bound for damaged blocks */
@@ -194,7 +194,7 @@ AVX512_INLINE void begin_search(struct search *search, struct walks *walks, cons
         hits->lanes[hits->count++] = (uint8_t)__builtin_ctz(near);
     }
     for (unsigned lane = 0; lane < count; lane++)
-        search->searched.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
+        search->last_strides.fingerprints[lane * STRIDE + STRIDE - 1] = lanes->keys[lane];
     begin_walks(walks, decoder, lanes, count, small);
     read_codes(walks, &search->strides[0], search->open, decoder->block_size, small, false);
 }
@@ -210,7 +210,7 @@ AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, 
                                             const struct idxf_lanes *lanes, unsigned count, unsigned distance,
                                             struct idxf_hits *hits, bool small) {
     struct walks walks;
-    struct searched *searched = &search->searched;
+    struct last_strides *last_strides = &search->last_strides;
     if (begins)
         begin_search(search, &walks, decoder, lanes, count, distance, hits, small);
     else
@@ -226,14 +226,14 @@ AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, 
             return true;
         }
         if (ahead) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
-        searched->near = 0;
+        last_strides->near = 0;
         for (unsigned lanes_left = open; lanes_left != 0; lanes_left &= lanes_left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(lanes_left);
-            uint64_t above = searched->fingerprints[lane * STRIDE + STRIDE - 1];
-            bool goes_on = search_stride(&search->strides[i], lanes, lane, distance, left, above, searched);
+            uint64_t above = last_strides->fingerprints[lane * STRIDE + STRIDE - 1];
+            bool goes_on = search_stride(&search->strides[i], lanes, lane, distance, left, above, last_strides);
             open ^= (unsigned)!goes_on << lane;
         }
-        append_near_hits(hits, searched);
+        append_near_hits(hits, last_strides);
         if (!ahead && open != 0) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
     }
     return false;
@@ -286,8 +286,8 @@ AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chai
 
 /* Adds a lane's stride to its descent, up to `max_count` fingerprints. Returns false at the chain's end, or where one
  * is below the floor or, by wrapping, not below the one before: then descent->count becomes 0. */
-AVX512_INLINE bool descend_stride(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
-                                  __m128i align, size_t max_count) {
+AVX512_INLINE bool add_stride_to_descent(struct descent *descent, const struct strides *strides, unsigned lane,
+                                         uint64_t floor, __m128i align, size_t max_count) {
     const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     __mmask8 nonzero;
     __m512i stride = extract_stride(strides, lane, descent->last, &nonzero);
@@ -334,7 +334,7 @@ AVX512_INLINE void decode_side_by_side(const struct idxf_decoder *decoder, const
         if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
         for (unsigned lanes_left = open; lanes_left != 0; lanes_left &= lanes_left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(lanes_left);
-            bool goes_on = descend_stride(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
+            bool goes_on = add_stride_to_descent(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
             open ^= (unsigned)!goes_on << lane;
         }
         if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);

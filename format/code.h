@@ -29,16 +29,17 @@ struct idxf_difference_counts {
 void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
                             size_t count, unsigned bits);
 
-/* Chooses the code in which the counted differences, of fingerprints of `bits` bits, take the fewest bits. It can
- * encode all others as well. */
+/* Sets *code to the code in which the counted differences, of fingerprints of `bits` bits, take the fewest bits.
+ * Differences of all other lengths that may have a code can also be encoded. */
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits);
 
-/* These are the bits that differences take. */
+/* The bits that differences take: those of their codes, and those of their tails. */
 struct idxf_code_cost {
     uint64_t codes, tails;
 };
 
-/* Returns how many bits the counted differences take in a valid code. Differences that have no code are left out. */
+/* Returns how many bits the counted differences, of fingerprints of `bits` bits, take in a valid code. Differences that
+ * have no code are left out. */
 struct idxf_code_cost idxf_code_compute_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
                                              unsigned bits);
 
@@ -58,13 +59,15 @@ struct idxf_class {
 /* Sets `classes` to those of a valid code for fingerprints of `bits` bits, from class 0 on. Returns their number. */
 unsigned idxf_code_list_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
 
-/* Returns the class number, from 0, of differences of `length` bits, in a code of `class_count` classes. */
+/* Returns the number, from 0, of the class that differences of `length` bits have, in a code of `class_count` (2 or
+ * more) classes whose class 0 has the differences of up to `near_bits` bits. */
 static inline unsigned idxf_get_class_number(unsigned length, unsigned near_bits, unsigned class_count) {
     unsigned number = length <= near_bits ? 0 : length - near_bits, last = class_count - 1;
     return number < last ? number : last;
 }
 
-/* Returns the most bits that a tail has, where fingerprints have `bits` bits. Differences of more bits have no code. */
+/* Returns the most bits that a tail has if fingerprints have `bits` bits. Differences of more bits than that have no
+ * code. */
 static inline unsigned idxf_get_max_tail_bits(unsigned bits) {
     return bits < IDXF_MAX_TAIL_BITS ? bits : IDXF_MAX_TAIL_BITS;
 }

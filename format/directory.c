@@ -3,15 +3,17 @@
 
 #include "format/processor.h"
 
-/* Bytes of a line. From byte 8 on it has either its cells, or the place of its list and the width of keys there. */
-enum { AT_FIRST = 0, AT_LISTED = 4, AT_CELLS = 8, AT_LIST = 8, AT_WIDTH = 16, AT_RESERVED = 17 };
+/* Where in a line, in bytes, its parts are. From byte 8 on it has either its cells, or the place of its list and the
+ * width of keys there. */
+enum { AT_FIRST_BLOCK = 0, AT_LISTED_COUNT = 4, AT_CELLS = 8, AT_LIST = 8, AT_WIDTH = 16, AT_RESERVED = 17 };
 
 /* ---- Writing ---- */
 
-/* Begins an empty line, number `line`, whose first key has the number `first` among all keys; both from 0. */
-static void begin_line(struct idxf_directory_writer *writer, uint64_t line, uint64_t first) {
+/* Begins line number `line`, from 0, without keys. `keys_before` is how many keys the lines before have. */
+static void begin_line(struct idxf_directory_writer *writer, uint64_t line, uint64_t keys_before) {
+    uint64_t lines = writer->lines, list_bytes = writer->list_bytes;
     *writer = (struct idxf_directory_writer){
-        .lines = writer->lines, .line = line, .first = first, .min_xor = UINT64_MAX, .list_bytes = writer->list_bytes};
+        .lines = lines, .line = line, .keys_before = keys_before, .min_xor = UINT64_MAX, .list_bytes = list_bytes};
 }
 
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines) {
@@ -35,23 +37,23 @@ bool idxf_directory_add_key(struct idxf_directory_writer *writer, uint64_t key) 
 
 void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]) {
     memset(bytes, 0, IDXF_LINE_BYTES);
-    idxf_store32(bytes + AT_FIRST, (uint32_t)writer->first);
+    idxf_store32(bytes + AT_FIRST_BLOCK, (uint32_t)writer->keys_before);
     if (writer->is_crowded) {
         /* So many leading bits of fractions tell the closest two keys apart, which differ in the last of them. */
         struct idxf_list list = {0, (uint32_t)writer->count, 65 - idxf_bit_length(writer->min_xor)};
-        idxf_store32(bytes + AT_LISTED, list.count);
+        idxf_store32(bytes + AT_LISTED_COUNT, list.count);
         idxf_store64(bytes + AT_LIST, writer->list_bytes);
         bytes[AT_WIDTH] = (uint8_t)list.width;
         writer->list_bytes += idxf_list_count_bytes(&list);
     } else {
         for (size_t i = 0; i < IDXF_LINE_WORDS; i++) idxf_store64(bytes + AT_CELLS + i * 8, writer->words[i]);
     }
-    begin_line(writer, writer->line + 1, writer->first + writer->count);
+    begin_line(writer, writer->line + 1, writer->keys_before + writer->count);
 }
 
 void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
                          uint8_t *bytes) {
-    uint64_t first_bit = list->at * 8 + number * list->width, bits = idxf_get_leading(part, list->width);
+    uint64_t first_bit = list->at * 8 + number * list->width, bits = idxf_get_top_bits(part, list->width);
     for (unsigned done = 0; done < list->width;) {
         uint64_t byte = (first_bit + done) / 8;
         unsigned shift = (unsigned)((first_bit + done) % 8);
@@ -62,8 +64,8 @@ void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t
 
 /* ---- Reading ---- */
 
-struct idxf_list idxf_line_read_list(const uint8_t *bytes) {
-    return (struct idxf_list){idxf_load64(bytes + AT_LIST), idxf_count_listed_keys(bytes), bytes[AT_WIDTH]};
+struct idxf_list idxf_line_read_list(const uint8_t *line) {
+    return (struct idxf_list){idxf_load64(line + AT_LIST), idxf_count_listed_keys(line), line[AT_WIDTH]};
 }
 
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
@@ -75,7 +77,7 @@ void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines,
                                          .list_bytes = list_bytes,
                                          .blocks = blocks,
                                          .readable = readable,
-                                         .keys_before = counters[idxf_list_key_counters(counters) - 1]};
+                                         .count_keys_before = counters[idxf_list_key_counters(counters) - 1]};
     directory->cell_step = UINT64_MAX / (directory->line_count * IDXF_LINE_CELLS) + 1;
 }
 
@@ -92,7 +94,8 @@ static uint64_t get_listed_key(const struct idxf_directory *directory, const str
     return idxf_get_bits(directory->lists, directory->readable, list->at * 8 + number * list->width, list->width);
 }
 
-/* Returns the number of the list's first key whose leading bits are not below `leading`, or how many keys there are. */
+/* Returns the number, from 0, of the first key of a list whose leading bits are not below `leading`, or the number of
+ * keys if there is none. */
 static uint64_t search_list(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t leading) {
     uint64_t low = 0, high = list->count;
     while (low < high) {
@@ -113,18 +116,21 @@ bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerpr
     /* What the fraction has behind its leading bits: a key with the same leading bits may have 0 there, and so be
      * lower. Fingerprints are fractions divided by the number of lines. */
     uint64_t trailing_part = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
-    start->block = idxf_get_first_block(line) + search_list(directory, &list, idxf_get_leading(place.part, list.width));
+    start->block =
+        idxf_get_first_block(line) + search_list(directory, &list, idxf_get_top_bits(place.part, list.width));
     start->above = fingerprint - trailing_part / directory->line_count;
     return true;
 }
 
-/* Returns the least fingerprint whose place is not before the fraction `part` of the line: the rounded-up quotient. */
+/* Returns the least fingerprint whose place is at least the fraction `part` of line number `line`: the quotient,
+ * rounded up. */
 static uint64_t find_least_fingerprint(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
     idxf_uint128 place = (idxf_uint128)line << 64 | part;
     return (uint64_t)((place + directory->line_count - 1) / directory->line_count);
 }
 
-/* Returns the number of the line of a block's key: the last line whose first block is this one or one before, or 0. */
+/* Returns the number of the line that has the key of block number `block`: the last line whose first block is not after
+ * it, or 0. */
 static uint64_t find_line_of_block(const struct idxf_directory *directory, uint64_t block) {
     uint64_t low = 0, high = directory->line_count - 1;
     while (low < high) {

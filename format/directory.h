@@ -31,8 +31,8 @@ static inline struct idxf_place idxf_find_place(uint64_t fingerprint, uint64_t l
     return (struct idxf_place){(uint64_t)(place >> 64), (uint64_t)place};
 }
 
-/* Returns the leading `bits` bits, 0 to 64, of a fraction of 64 bits, as a number. */
-static inline uint64_t idxf_get_leading(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
+/* Returns the highest `bits` bits, 0 to 64, of a fraction of 64 bits, as a number. */
+static inline uint64_t idxf_get_top_bits(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
 
 /* ---- Writing ---- */
 
@@ -41,7 +41,7 @@ static inline uint64_t idxf_get_leading(uint64_t part, unsigned bits) { return b
 /* This is a directory that is being written, line by line, from ascending keys. */
 struct idxf_directory_writer {
     uint64_t lines, line;            /* all, and the current one, which is `lines` after the last */
-    uint64_t first, count;           /* keys before the current line, and in it */
+    uint64_t keys_before, count;     /* keys before the current line, and in it */
     uint64_t previous;               /* the fraction of the last key of the line */
     uint64_t min_xor;                /* of the fractions of two keys of the line; UINT64_MAX for fewer keys */
     uint64_t list_bytes;             /* of the lists of the lines before */
@@ -49,14 +49,16 @@ struct idxf_directory_writer {
     uint64_t words[IDXF_LINE_WORDS]; /* the cells of the line, a bit each */
 };
 
-/* Begins with the first of `lines` lines, which are idxf_directory_count_lines of the table's blocks. */
+/* Begins a directory of `lines` lines, which are idxf_directory_count_lines of the table's blocks, with the first
+ * line. */
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines);
 
 /* Adds a left-aligned key, which must be above those before it, to the current line. Returns false, and adds nothing,
  * if the key falls into a later line: then the current line is to be written first. */
 bool idxf_directory_add_key(struct idxf_directory_writer *writer, uint64_t key);
 
-/* Writes the current line to `bytes`, and begins the next one. */
+/* Writes the current line to `bytes`, with the cells of its keys, or if two keys would share one, with the place of a
+ * list. Begins the next line. The caller writes the keys of lists (idxf_list_write_key). */
 void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t bytes[IDXF_LINE_BYTES]);
 
 /* This is the list of a line, which has the leading bits of the fraction of each of its keys. */
@@ -71,22 +73,23 @@ static inline uint64_t idxf_list_count_bytes(const struct idxf_list *list) {
     return ((uint64_t)list->count * list->width + 7) / 8;
 }
 
-/* Writes the leading bits of `part`, the fraction of key number `number`, from 0, of a list. `bytes` is a window: it
- * has the bytes from `begin` to before `end` of all lists, and must be 0 where no key is written yet. Bits of the key
- * that lie outside the window are skipped. */
+/* Writes key number `number`, from 0, of a list: the leading list->width bits of `part`, its fraction. `bytes` is a
+ * window: it has bytes [begin, end) of all lists, and must be 0 where no key is written yet. Bits of the key outside
+ * the window are skipped. */
 void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
                          uint8_t *bytes);
 
 /* ---- Reading ---- */
 
 /* Returns the number of the block with the line's first key, which equals the number of keys of all lines before. */
-static inline uint32_t idxf_get_first_block(const uint8_t *bytes) { return idxf_load32(bytes); }
+static inline uint32_t idxf_get_first_block(const uint8_t *line) { return idxf_load32(line); }
 
-/* Reads where the list of a line is, and its form, without checking them. */
-struct idxf_list idxf_line_read_list(const uint8_t *bytes);
+/* Reads the place, count and width of a line's list, without checking them. If the line has cells, the count is 0 and
+ * the others mean nothing. */
+struct idxf_list idxf_line_read_list(const uint8_t *line);
 
 /* Returns how many keys the list of the line has, or 0 if the line has cells. */
-static inline uint32_t idxf_count_listed_keys(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
+static inline uint32_t idxf_count_listed_keys(const uint8_t *line) { return idxf_load32(line + 4); }
 
 /* Returns how many keys a line has before cell number `cell`, which is how many of these cells are set. */
 typedef unsigned (*idxf_key_counter)(const uint8_t *line, unsigned cell);
@@ -94,13 +97,14 @@ typedef unsigned (*idxf_key_counter)(const uint8_t *line, unsigned cell);
 struct idxf_directory {
     const uint8_t *lines, *lists;
     uint64_t line_count, list_bytes, blocks;
-    size_t readable;              /* bytes from `lists` on, more than list_bytes */
-    uint64_t cell_step;           /* from cell to cell: 2^64 / cells of all lines, rounded down, plus 1 */
-    idxf_key_counter keys_before; /* the fastest for this processor */
+    size_t readable;                    /* bytes from `lists` on, more than list_bytes */
+    uint64_t cell_step;                 /* from cell to cell: 2^64 / cells of all lines, rounded down, plus 1 */
+    idxf_key_counter count_keys_before; /* the fastest for this processor */
 };
 
-/* Prepares a directory for reading, without checking it. `lines` and `lists` stay the caller's. `readable` bytes can be
- * read from `lists` on, at least 8 if there are lists. `blocks` is 1 or more. */
+/* Prepares the directory of a table of `blocks` (1 or more) blocks for reading, without checking it. `lines` and
+ * `lists` stay the caller's, and must outlive it. The lists have `list_bytes` bytes. From `lists` on, `readable` bytes
+ * can be read, at least 8 if there are lists. */
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
                          uint64_t list_bytes, size_t readable, uint64_t blocks);
 
@@ -109,29 +113,31 @@ struct idxf_start {
     uint64_t above; /* left-aligned; from the key of the previous block to the key of this one: see block.h */
 };
 
-/* Does what idxf_directory_find does, which calls it for a fingerprint whose line has a list. */
+/* Does what idxf_directory_find does for a fingerprint whose line has a list. Only idxf_directory_find calls it. */
 bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start);
 
-/* Finds where to begin the search for a permuted, left-aligned fingerprint and those above it. Returns false if the
- * directory is damaged; then *start may be set to anything. */
+/* Finds where to begin the search for a permuted, left-aligned fingerprint and those above it, and sets *start. Returns
+ * false if the directory is damaged; then *start is unspecified. */
 static inline bool idxf_directory_find(const struct idxf_directory *directory, uint64_t fingerprint,
                                        struct idxf_start *start) {
     struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
     const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
     if (__builtin_expect(idxf_count_listed_keys(line) != 0, 0)) return idxf_find_in_list(directory, fingerprint, start);
     idxf_uint128 cell = (idxf_uint128)place.part * IDXF_LINE_CELLS;
-    start->block = (uint64_t)idxf_get_first_block(line) + directory->keys_before(line, (unsigned)(cell >> 64));
+    start->block = (uint64_t)idxf_get_first_block(line) + directory->count_keys_before(line, (unsigned)(cell >> 64));
     /* The fingerprint less how far it is behind the beginning of its cell, rounded up: so `above` is that beginning, or
      * one less. */
     start->above = fingerprint - (uint64_t)((idxf_uint128)(uint64_t)cell * directory->cell_step >> 64);
     return start->block <= directory->blocks;
 }
 
-/* Sets *start to a block of the table and the least key that the directory allows it. Returns false if the directory is
- * damaged; then *start may be set to anything. */
+/* Finds what the directory says of block number `block`, which the table must have. Sets start->block to it, and
+ * start->above to the least key that the directory allows it. Returns false if the directory is damaged; then *start is
+ * unspecified. */
 bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start);
 
-/* Lists the implementations that this processor can run, the fastest last, and returns their number. */
+/* Sets `counters` to the implementations that this processor can run, the fastest last, and returns their number, 1 to
+ * IDXF_MAX_KEY_COUNTERS. */
 #define IDXF_MAX_KEY_COUNTERS 3
 size_t idxf_list_key_counters(idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS]);
 

@@ -173,7 +173,8 @@ IDXF_INLINE uint64_t get_low_part(const struct idxf_group *group, size_t end) {
 
 /* Decodes all fingerprints, and sets *high_end to the bit behind the last high part. Each high part has a 1 bit, and
  * its value is the number of 0 bits before that: the place of the 1 bit, less the number of 1 bits before. Low parts go
- * down from the values. */
+ * down from the values. Returns IDXF_FAULT_OVERRUN if there are too few high parts, or they don't end before the low
+ * parts. */
 IDXF_INLINE enum idxf_fault decode_group(const struct idxf_group *group, uint64_t *fingerprints, size_t *high_end) {
     uint64_t first = idxf_load64(group->bytes + AT_FIRST), ones = 0;
     size_t low_end = group->values_at * 8, byte = AT_HIGHS, one_bit = 0;

@@ -12,8 +12,8 @@
 /* ---- Encoding ---- */
 
 /* Encodes as many of the `count` (1 or more) entries as fit into `max_bytes` (128 to IDXF_MAX_GROUP_BYTES) of `bytes`,
- * and returns their number, 1 or more. Sets *size to the bytes that the group takes. Entries ascend by fingerprint,
- * those of one fingerprint by value; `values` may be NULL where all are 0. */
+ * and returns their number, 1 or more. Sets *size to the bytes that the group takes. Entries must ascend by
+ * fingerprint, and those of one fingerprint by value. `values` may be NULL if all are 0. */
 size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                          uint8_t *bytes, size_t *size);
 
@@ -30,12 +30,13 @@ struct idxf_group {
     unsigned low_width; /* of a fingerprint's low part, bits */
 };
 
-/* Reads and checks the header of a group of `size` bytes, whatever they are. Returns IDXF_FAULT_SIZE for an impossible
- * size, IDXF_FAULT_COUNT for a group without entries, and IDXF_FAULT_OVERRUN if its parts don't fit. */
+/* Reads and checks the header of a group of `size` bytes, whatever they are, for decoding. `bytes` must outlive *group.
+ * Returns IDXF_FAULT_SIZE for an impossible size, IDXF_FAULT_COUNT for a group without entries, and IDXF_FAULT_OVERRUN
+ * if its parts don't fit; then *group is not set. */
 enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, size_t size);
 
 /* Decodes all fingerprints, group->count. They ascend if the group is valid. Returns IDXF_FAULT_OVERRUN if their parts
- * don't fit. */
+ * don't fit; then only some of them may be set. */
 enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]);
 
 /* Decodes `count` values, the first of which is number `from`, counted from 0; the group must have them. Sums of 2^64

@@ -21,20 +21,26 @@ struct idxf_field {
 #define IDXF_FIELD(OFFSET, TYPE, MEMBER)                                                                               \
     { (OFFSET), sizeof((TYPE *)0)->MEMBER, offsetof(TYPE, MEMBER) }
 
+/* What all headers of a kind of file have in common. */
 struct idxf_header_form {
-    char magic[IDXF_MAGIC_BYTES + 1];
-    size_t size;
+    char magic[IDXF_MAGIC_BYTES + 1]; /* the bytes that identify the file, and a NUL */
+    size_t size;                      /* bytes, with the checksum */
     size_t field_count;
     const struct idxf_field *fields; /* ascending by offset */
 };
 
-/* Writes a header of form->size bytes, with its version and its checksum. `values` is the struct whose members are the
- * fields. */
+/* Writes a header of form->size bytes: the bytes that identify the file, the version, the fields, whose values are
+ * members of the struct `values`, and the checksum. Other bytes become 0. */
 void idxf_header_write(const struct idxf_header_form *form, const void *values, uint8_t *header);
 
-/* Reads a header, of which `available` bytes can be read, into members of the struct `values`. Checks the signature,
- * the version, the size, the checksum and the reserved bytes; the caller checks the values. On IDXF_FAULT_VERSION,
- * *version is set to the version found. After a fault, only some of the values may be set. */
+/* Reads the header at `header` into members of the struct `values`. `available` is how many bytes can be read there.
+ * The caller checks the values. Returns IDXF_OK or the first fault of these, after which only some of the values may be
+ * set:
+ * - IDXF_FAULT_MAGIC: another kind of file, or fewer than IDXF_MAGIC_BYTES bytes.
+ * - IDXF_FAULT_VERSION: a version that this code does not read; *version is set to it.
+ * - IDXF_FAULT_SIZE: fewer than form->size bytes.
+ * - IDXF_FAULT_CHECKSUM: the checksum differs.
+ * - IDXF_FAULT_RESERVED: a byte that is no field is not 0. */
 enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint8_t *header, uint64_t available,
                                  void *values, uint32_t *version);
 

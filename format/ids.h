@@ -12,8 +12,8 @@
 /* The bytes before the first ID, which have the number of IDs. */
 #define IDXF_IDS_HEADER_BYTES 2
 
-/* Returns how many bytes of a group an ID of `length` bytes takes at most: its own bytes, fewer than 12 for two numbers
- * and a token, and length / 64 more. A piece may take more bytes than it stands for, but only behind 64 or
+/* Returns how many bytes of a group an ID of `length` bytes takes at most: its own bytes, fewer than 12 for two
+ * numbers and a token, and length / 64 more. A piece may take more bytes than it replaces, but only behind 64 or
  * more own ones. */
 static inline size_t idxf_ids_get_max_bytes(size_t length) { return length + length / 64 + 12; }
 
@@ -28,7 +28,7 @@ struct idxf_pieces {
     uint16_t last[1u << IDXF_PIECE_HASH_BITS], before[IDXF_MAX_DICTIONARY_BYTES];
 };
 
-/* Makes the hash table of a dictionary of up to IDXF_MAX_DICTIONARY_BYTES bytes, which must outlive it. */
+/* Makes the hash table of a dictionary of `size` (up to IDXF_MAX_DICTIONARY_BYTES) bytes, which must outlive it. */
 void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, size_t size);
 
 /* Writes the header of a group of `count` IDs (1 to IDXF_MAX_IDS). */
@@ -54,17 +54,18 @@ struct idxf_ids {
     size_t length; /* of the ID that was decoded last, bytes */
 };
 
-/* Begins decoding a group of `size` bytes, whatever they are, with the map's dictionary. Both stay the caller's.
- * Returns IDXF_FAULT_SIZE or IDXF_FAULT_COUNT if the group has no header or no IDs. */
+/* Begins decoding a group of `size` bytes, whatever they are, with the dictionary of its map, of `dictionary_size`
+ * bytes. Both stay the caller's. Returns IDXF_FAULT_SIZE if the group has no header, and IDXF_FAULT_COUNT if it has no
+ * IDs. */
 enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size, const uint8_t *dictionary,
                               size_t dictionary_size);
 
-/* Returns how many bytes the buffer of an ID needs that idxf_ids_next decodes from a group of `size` bytes. */
+/* Returns how many bytes the `id` of idxf_ids_next needs for a group of `size` bytes. */
 static inline size_t idxf_ids_get_buffer_bytes(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
 
-/* Decodes the next ID, which there must be, into `id` of idxf_ids_get_buffer_bytes bytes, and sets ids->length. Between
- * calls `id` must keep the previous ID. Returns IDXF_FAULT_OVERRUN for a malformed ID, and IDXF_FAULT_SIZE if bytes are
- * left behind the last ID. */
+/* Decodes the next ID into `id`, of idxf_ids_get_buffer_bytes bytes, and sets ids->length. ids->left must not be 0.
+ * Between calls `id` must keep the previous ID. Returns IDXF_FAULT_OVERRUN for a malformed ID, and IDXF_FAULT_SIZE if
+ * bytes are left behind the last ID. After a fault nothing more can be decoded. */
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id);
 
 #endif

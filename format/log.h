@@ -25,11 +25,13 @@ struct idxf_log_place {
 
 #define IDXF_LOG_HEADER_BYTES 88
 
-/* Writes the header, and sets log->checksum. */
+/* Writes the header, IDXF_LOG_HEADER_BYTES bytes, and sets log->checksum to its checksum. */
 void idxf_log_write(struct idxf_log *log, uint8_t *bytes);
 
-/* Reads and checks the header of a file of `size` bytes, of which min(size, IDXF_LOG_HEADER_BYTES) are at `bytes`. On
- * IDXF_FAULT_VERSION, *version is set to the version found. After a fault, *log must not be used. */
+/* Reads and checks the header of a file of `size` bytes, of which min(size, IDXF_LOG_HEADER_BYTES) are at `bytes`.
+ * Returns a fault of idxf_header_read, where IDXF_FAULT_SIZE also means that the file ends before its frames begin, or
+ * IDXF_FAULT_COUNT for an impossible sequence number. On IDXF_FAULT_VERSION, *version is set to the version found.
+ * After a fault, *log must not be used. */
 enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
 /* Returns the place before the first frame of a log whose header was written or read. */
@@ -42,7 +44,7 @@ struct idxf_log_place idxf_log_get_first_place(const struct idxf_log *log);
 /* Returns the offset in the file of slot 0 or 1. */
 static inline uint64_t idxf_log_get_slot_offset(unsigned slot) { return (1 + slot) * (uint64_t)IDXF_PAGE_SIZE; }
 
-/* Writes a slot that says that the frames before a place are acknowledged. */
+/* Writes a slot, IDXF_LOG_SLOT_BYTES bytes, that says that the frames before a place are acknowledged. */
 void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place *place, uint8_t *bytes);
 
 /* Whether a slot is sound, which its checksum shows. If so, sets *place to the end of the acknowledged frames. */
@@ -63,12 +65,14 @@ struct idxf_frame {
     uint64_t count; /* of records */
 };
 
-/* Completes the frame that begins at a place: `bytes` are all its `size` bytes, and already have its `count` records,
- * from byte IDXF_FRAME_HEADER_BYTES on. Writes the header and the checksum, and moves the place behind the frame. */
+/* Completes the frame that begins at *place: `bytes` are all its `size` bytes, and already have its `count` records,
+ * from byte IDXF_FRAME_HEADER_BYTES on, and room for the checksum behind them. Writes the header and the checksum, and
+ * moves *place behind the frame. */
 void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size, uint64_t count);
 
-/* Reads the IDXF_FRAME_HEADER_BYTES bytes behind a place, and returns whether they may be the header of the frame that
- * belongs there. Only idxf_frame_accept, which compares checksums, proves that they are. */
+/* Reads the IDXF_FRAME_HEADER_BYTES bytes behind a place into *frame. Returns whether they may be the header of the
+ * frame that belongs there; if not, *frame means nothing. Only idxf_frame_accept, which compares checksums, proves that
+ * they are. */
 bool idxf_frame_read_header(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame);
 
 /* Returns whether the `frame->size` bytes behind a place are the frame that belongs there, whose header

@@ -63,7 +63,7 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
 /* ---- Reading ---- */
 
 struct reader {
-    const char *at;
+    const char *at; /* the next character */
     const char *end;
     unsigned line; /* the number of the line that is being read, from 1 */
 };
@@ -138,8 +138,9 @@ static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
     return is_at_field_end(reader);
 }
 
-/* Reads what is left of the line into `text`, of max_length + 1 bytes, and adds a terminator. Returns false if it has
- * more than `max_length` bytes, or one below 32, above `max_byte` or 127 (DEL); then `text` has no terminator. */
+/* Reads the rest of the line into `text`, of max_length + 1 bytes, and adds a terminator. Returns false if the rest
+ * has more than `max_length` bytes, or one that is below 32, above `max_byte`, or 127 (DEL); then `text` has no
+ * terminator. */
 static bool read_text(struct reader *reader, size_t max_length, unsigned max_byte, char *text) {
     size_t length = 0;
     for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
@@ -296,7 +297,7 @@ static bool is_new_segment(const struct idxf_manifest *manifest, const struct id
     return segment->number > 0;
 }
 
-/* Reads the three counts at the end of a segment's line. */
+/* Reads the three counts at the end of a segment's line, each with the space before it. */
 static enum idxf_fault read_segment_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
     uint64_t *const counts[] = {&segment->fingerprints, &segment->documents, &segment->removed};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

@@ -54,13 +54,15 @@ struct idxf_manifest {
     char need[IDXF_MAX_NEED_BYTES + 1]; /* set with IDXF_FAULT_NEEDS: what it is that the reader would have to know */
 };
 
-/* Writes the manifest into `text`, IDXF_MAX_MANIFEST_BYTES bytes, without a terminator, and returns its length. A valid
- * manifest fits. Sets manifest->checksum. */
+/* Writes a valid manifest into `text`, of IDXF_MAX_MANIFEST_BYTES bytes, which suffice, without a terminator. Returns
+ * its length in bytes. Sets manifest->checksum. */
 size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text);
 
-/* Reads and checks a manifest of `size` bytes, which need no terminator. On a fault, *line is set to the line it is in,
- * from 1 (0: the whole), on IDXF_FAULT_VERSION *version to the version found, and on IDXF_FAULT_NEEDS manifest->need;
- * nothing else of *manifest must be used then. Whether the tables cover k is for the caller to check. */
+/* Reads and checks a manifest of `size` bytes, which need no terminator. Whether the tables cover k is for the caller
+ * to check. On a fault, nothing of *manifest may be used but what is listed here:
+ * - *line is set to the line that has the fault, from 1; 0: the manifest as a whole.
+ * - On IDXF_FAULT_VERSION, *version is set to the version found.
+ * - On IDXF_FAULT_NEEDS, manifest->need is set to the addition to the format that is missing. */
 enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *text, size_t size, unsigned *line,
                                    uint32_t *version);
 

@@ -7,7 +7,7 @@
 
 #include "format/limits.h"
 
-/* This is a group of bits that moves by one rotation of the 64-bit word. */
+/* A group of bits that moves by one rotation of the 64-bit word. */
 struct idxf_move {
     uint64_t bits;     /* in the fingerprint */
     unsigned rotation; /* to the left, 0 to 63 */

@@ -26,7 +26,7 @@ struct idxf_record {
     const uint8_t *members; /* IDXF_ADD_TEXT: ascending, each a little-endian number of 8 bytes */
 };
 
-/* This is what all records of an index have in common. */
+/* What all records of an index have in common. */
 struct idxf_record_rules {
     uint8_t uuid[IDXF_UUID_BYTES]; /* of the index */
     uint8_t bits;                  /* of a fingerprint */
@@ -34,14 +34,19 @@ struct idxf_record_rules {
     uint8_t sketch; /* how many members of a set are fingerprints; 0: documents have no sets */
 };
 
-/* Returns how many bytes a record takes: up to IDXF_RECORD_HEADER_BYTES, and those of its ID and its members. */
+/* Returns how many bytes a record that keeps the rules takes: up to IDXF_RECORD_HEADER_BYTES, and those of its ID and
+ * its members. */
 size_t idxf_get_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Returns how many sequence numbers a record has: one, or one for each member of a set's sketch. */
 uint64_t idxf_count_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
-/* Checks a record against the rules of its index: it may have its operation, its fingerprint has no more bits than the
- * index's, its ID suits both the operation and the index, and its members ascend. */
+/* Checks a record against the rules of its index. Returns IDXF_OK, or the first fault of these:
+ * - IDXF_FAULT_OPERATION: records of the index can't have this operation.
+ * - IDXF_FAULT_BITS: the fingerprint has more bits than those of the index.
+ * - IDXF_FAULT_SIZE: the ID is too long, does not have 8 bytes as integer IDs have, or the operation has no ID.
+ * - IDXF_FAULT_COUNT: a text has no members, or more than IDXF_MAX_MEMBERS.
+ * - IDXF_FAULT_ORDER: a text's members don't ascend. */
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Returns the members of a text, and sets *count to their number. `id` must point to the ID, of `id_size` bytes, within
@@ -50,11 +55,13 @@ enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const s
 const uint8_t *idxf_get_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
                                      size_t *count);
 
-/* Writes a record that keeps the rules: idxf_get_record_size bytes. Returns where it ends. */
+/* Writes a record that keeps the rules (idxf_record_check) to `bytes`, idxf_get_record_size of them. Returns where it
+ * ends. */
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes);
 
 /* Reads and checks the record at *at, before `end`, and moves *at behind it. Its ID and its members point into these
- * bytes. Returns IDXF_FAULT_OVERRUN if it does not end before `end`, or a fault of idxf_record_check. */
+ * bytes. Returns IDXF_FAULT_OVERRUN if it does not end before `end`, or a fault of idxf_record_check. After a fault,
+ * *record must not be used, and *at may have moved. */
 enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const uint8_t **at, const uint8_t *end,
                                  struct idxf_record *record);
 

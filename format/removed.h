@@ -17,8 +17,10 @@ struct idxf_removed {
 /* Writes the header, IDXF_REMOVED_HEADER_BYTES; the removals follow it. */
 void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header);
 
-/* Reads and checks the header of a file of `size` bytes, of which min(size, 64) are at `bytes`. On IDXF_FAULT_VERSION,
- * *version is set to the version found. The checksum of the removals is for the caller to compare. */
+/* Reads and checks the header of a file of `size` bytes, of which min(size, 64) are at `bytes`. Returns a fault of
+ * idxf_header_read, IDXF_FAULT_COUNT if there are no removals, or IDXF_FAULT_SIZE if the file does not have exactly the
+ * removals and the extra bytes that the header states. On IDXF_FAULT_VERSION, *version is set to the version found. The
+ * caller compares the checksum of the removals. */
 enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
 /* ---- Removals: records of IDXF_REMOVE_DOCUMENT or IDXF_REMOVE_FINGERPRINT, in ascending order ---- */
@@ -35,13 +37,17 @@ struct idxf_removals {
     bool has_last;
 };
 
-/* Begins to read a file's removals: `bytes` are those behind its header, removed->length of them. They and the rules
- * stay the caller's. */
+/* Begins to read the removals of a file: `bytes` are those behind its header, removed->length of them. They and *rules
+ * must outlive *removals. */
 void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record_rules *rules,
                         const struct idxf_removed *removed, const uint8_t *bytes);
 
-/* Reads and checks the next removal; removals->left must not be 0. The last one must end where the bytes end. The
- * removal's ID points into the bytes. */
+/* Reads and checks the next removal, whose ID points into the bytes. removals->left must not be 0. Returns IDXF_OK, or
+ * one of these faults, after which nothing more can be read:
+ * - a fault of idxf_record_read.
+ * - IDXF_FAULT_OPERATION: the record is no removal.
+ * - IDXF_FAULT_ORDER: it is not above the last one, or removes a document of a fingerprint that the last one removed.
+ * - IDXF_FAULT_SIZE: bytes are left behind the last removal. */
 enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_record *removal);
 
 #endif

@@ -32,8 +32,9 @@ struct idxf_sets_layout {
 /* Writes the header page, IDXF_PAGE_SIZE bytes. */
 void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page);
 
-/* Reads and checks the header of a file whose first `size` bytes are at `page`. On IDXF_FAULT_VERSION, *version is set
- * to the version found. */
+/* Reads and checks the header of a file whose first `size` bytes are at `page`. Returns a fault of idxf_header_read, or
+ * IDXF_FAULT_COUNT for impossible counts. On IDXF_FAULT_VERSION, *version is set to the version found. After a fault,
+ * *header must not be used. */
 enum idxf_fault idxf_sets_header_read(struct idxf_sets_header *header, const uint8_t *page, size_t size,
                                       uint32_t *version);
 
@@ -70,7 +71,7 @@ struct idxf_sets_entry {
 /* Writes an entry of the directory. */
 void idxf_sets_entry_write(const struct idxf_sets_entry *entry, uint8_t bytes[IDXF_SETS_ENTRY_BYTES]);
 
-/* Reads an entry, without checking it. */
+/* Reads an entry of the directory, without checking it. */
 struct idxf_sets_entry idxf_sets_entry_read(const uint8_t bytes[IDXF_SETS_ENTRY_BYTES]);
 
 struct idxf_set {
@@ -79,7 +80,8 @@ struct idxf_set {
     const uint8_t *members; /* within the records */
 };
 
-/* A walk along records, from one that has an entry on. The caller sets all but `last`; the arrays stay the caller's. */
+/* A walk along records, from one that has an entry on. The caller sets the arrays, which stay the caller's, and their
+ * sizes, and zeroes the rest, which begins with the first record, or calls idxf_sets_walk_begin. */
 struct idxf_sets_walk {
     const uint8_t *records, *directory;
     uint64_t record_bytes, entries;
@@ -88,11 +90,13 @@ struct idxf_sets_walk {
     uint64_t last;      /* offset of the last entry whose record was read, at first of the one to begin with */
 };
 
-/* Begins at the record of entry number `entry`, from 0, which the directory must have. */
+/* Begins the walk at the record of entry number `entry`, from 0, which the directory must have. */
 void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry);
 
-/* Reads and checks the next record, and its entry if it must have one. There must be one, so at < record_bytes. Does
- * not check whether its members ascend. Without a fault, moves the walk behind the record. */
+/* Reads and checks the next record, and its entry if it must have one. walk->at must be below walk->record_bytes. Does
+ * not check whether the members ascend. Without a fault, sets *set and moves the walk behind the record. The faults are
+ * those of idxf_set_head_read, IDXF_FAULT_DIRECTORY if the entry is missing or wrong, and IDXF_FAULT_ORDER if keys
+ * descend. */
 enum idxf_fault idxf_sets_walk_next(struct idxf_sets_walk *walk, struct idxf_set *set);
 
 /* Once the walk is behind the last record, checks that no entry is left: else returns IDXF_FAULT_DIRECTORY. */

@@ -25,7 +25,7 @@ struct idxf_statistics_counter {
 /* Begins without fingerprints. `prefix` is the number of bits of the table's mask. */
 void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix);
 
-/* Adds the next `count` fingerprints of the table. */
+/* Adds the next `count` fingerprints of the table, permuted and left-aligned, which must ascend. */
 void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count);
 
 /* Returns the statistics of all fingerprints that were added, with their bits as users see them. `permutation` is the

@@ -49,8 +49,9 @@ static inline uint64_t idxf_round_to_page(uint64_t offset) {
 /* Writes the header page, IDXF_PAGE_SIZE bytes. */
 void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page);
 
-/* Reads and checks the header of a file whose first `size` bytes are at `page`. On IDXF_FAULT_VERSION, *version is set
- * to the version found. After a fault, *header must not be used. */
+/* Reads and checks the header of a file whose first `size` bytes are at `page`. Returns a fault of idxf_header_read, or
+ * the first fault of a field, in the order of SPEC.md, chapter 4. On IDXF_FAULT_VERSION, *version is set to the version
+ * found. After a fault, *header must not be used. */
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version);
 

@@ -157,13 +157,10 @@ void *idxi_map_resize(void *map, size_t bytes, size_t new_bytes) {
     if (map != NULL && mapped == new_mapped) return map;
     uint8_t *moved = map_aligned(new_mapped);
     if (moved == NULL) return NULL;
-    if (map != NULL) {
-        /* Where both begin with a huge page, the system moves huge pages as they are, and need not divide them. */
-        void *remapped = mremap(map, mapped, new_mapped, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
-        if (remapped == MAP_FAILED) {
-            munmap(moved, new_mapped);
-            return NULL;
-        }
+    /* Where both begin with a huge page, the system moves huge pages as they are, and need not divide them. */
+    if (map != NULL && mremap(map, mapped, new_mapped, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
+        munmap(moved, new_mapped);
+        return NULL;
     }
 #ifdef MADV_HUGEPAGE
     if (new_mapped >= HUGE_PAGE) madvise(moved, new_mapped, MADV_HUGEPAGE);

@@ -185,8 +185,7 @@ static enum idx_status read_run(struct idxi_stream *base, uint64_t *fingerprints
                                 size_t *count, struct idx_error *error) {
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
     if (stream->next_entry == stream->count) IDXI_TRY(decode_next_group(stream, error));
-    size_t entries_left = stream->count - stream->next_entry;
-    *count = entries_left < capacity ? entries_left : capacity;
+    *count = (size_t)idxi_min(stream->count - stream->next_entry, capacity);
     memcpy(fingerprints, stream->fingerprints + stream->next_entry, *count * sizeof *fingerprints);
     if (values != NULL) memcpy(values, stream->values + stream->next_entry, *count * sizeof *values);
     stream->next_entry += *count;

@@ -128,8 +128,9 @@ static enum idx_status compare_maps(struct comparison *comparison, struct idx_er
     bool has_memory = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
                       comparison->spare_fingerprints != NULL && comparison->seen != NULL;
     if (!has_memory) return idxi_fail_memory(error);
-    bool has_text_ids = comparison->documents->id_type == IDX_ID_TEXT;
-    IDXI_TRY(has_text_ids ? compare_text_ids(comparison, error) : compare_integer_ids(comparison, error));
+    bool is_text = comparison->documents->id_type == IDX_ID_TEXT;
+    enum idx_status status = is_text ? compare_text_ids(comparison, error) : compare_integer_ids(comparison, error);
+    if (status != IDX_OK) return status;
     return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_mismatch(comparison, error);
 }
 

@@ -60,7 +60,7 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     if (list.at > table->header.list_bytes || idxf_list_count_bytes(&list) > table->header.list_bytes - list.at) return;
     uint64_t begin = (table->layout.lists + list.at) * 8 + number * list.width, end = begin + list.width;
     size_t readable = (size_t)table->layout.checksums;
-    bool agrees = idxf_get_bits(table->map, readable, begin, list.width) == idxf_get_leading(place.part, list.width);
+    bool agrees = idxf_get_bits(table->map, readable, begin, list.width) == idxf_get_top_bits(place.part, list.width);
     /* Bits up to the end of the list's last byte must be 0. */
     if (number + 1 == list.count) agrees &= idxf_get_bits(table->map, readable, end, (unsigned)(-end % 8)) == 0;
     if (!agrees) note_difference(walk, begin / 8);

@@ -48,11 +48,11 @@ static void test_places(void **state) {
 
 static void test_leading_bits(void **state) {
     (void)state;
-    assert_int_equal(idxf_get_leading(UINT64_MAX, 0), 0);
+    assert_int_equal(idxf_get_top_bits(UINT64_MAX, 0), 0);
     for (unsigned bits = 1; bits <= 64; bits++) {
-        assert_int_equal(idxf_get_leading(UINT64_MAX, bits), get_most(bits));
-        assert_int_equal(idxf_get_leading(UINT64_C(1) << (64 - bits), bits), 1);
-        assert_int_equal(idxf_get_leading((UINT64_C(1) << (64 - bits)) - 1, bits), 0);
+        assert_int_equal(idxf_get_top_bits(UINT64_MAX, bits), get_most(bits));
+        assert_int_equal(idxf_get_top_bits(UINT64_C(1) << (64 - bits), bits), 1);
+        assert_int_equal(idxf_get_top_bits((UINT64_C(1) << (64 - bits)) - 1, bits), 0);
     }
 }
 
@@ -159,7 +159,7 @@ static void check_writer(uint64_t *random) {
         idxf_directory_write_line(&writer, bytes);
         assert_memory_equal(bytes, model.bytes + line * 64, 64);
         assert_int_equal(writer.line, line + 1);
-        assert_int_equal(writer.first, at);
+        assert_int_equal(writer.keys_before, at);
         assert_int_equal(idxf_get_first_block(bytes), first);
         if (idxf_count_listed_keys(bytes) > 0)
             write_list(bytes, first, lists, next_random(random) % (model.list_bytes + 1));
@@ -227,10 +227,10 @@ static void check_finding(uint64_t *random) {
     bool is_exact;
     idxf_directory_init(&directory, lines, lists, model.list_bytes, room, model.count);
     assert_int_equal(directory.line_count, model.lines);
-    assert_ptr_equal(directory.keys_before, counters[count - 1]);
+    assert_ptr_equal(directory.count_keys_before, counters[count - 1]);
     check_located(&directory);
     for (size_t i = 0; i < model.count; i++) {
-        directory.keys_before = counters[i % count];
+        directory.count_keys_before = counters[i % count];
         check_found(&directory, model.keys[i], &is_exact);
         check_found(&directory, model.keys[i] - 1, &is_exact);
         check_found(&directory, model.keys[i] + 1, &is_exact);
@@ -326,7 +326,7 @@ static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t
         uint64_t first = UINT64_MAX, above = 0;
         for (size_t i = 0; i < count; i++) {
             struct idxf_start start = {UINT64_MAX, 0};
-            directory.keys_before = counters[i];
+            directory.count_keys_before = counters[i];
             if (!idxf_directory_find(&directory, x, &start))
                 start.block = UINT64_MAX;
             else
