@@ -107,8 +107,8 @@ struct idxf_chain {
 };
 
 /* What the caller knows of a block before it is read, as numbers of `bits` bits: `above`, as for
- * idxf_block_read_anchor, and `floor`, of which no fingerprint of the block is below (0 if unknown). With a floor above
- * `above` no block is valid. */
+ * idxf_block_read_anchor, and `floor`: no fingerprint of the block is below it (0: nothing is known). With a floor
+ * above `above` no block is valid. */
 struct idxf_bounds {
     uint64_t above, floor;
 };
@@ -127,8 +127,8 @@ bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint
 #define IDXF_LANES 8
 #define IDXF_MAX_DECODED_WORDS (IDXF_LANES * (IDXF_MAX_BLOCK_FINGERPRINTS + 1) + IDXF_LANES)
 
-/* Returns how many blocks idxf_blocks_decode can decode in one call: as many as never have more than IDXF_LANES chains
- * together. */
+/* Returns how many blocks idxf_blocks_decode can decode in one call, so that they never have more than IDXF_LANES
+ * chains together. */
 static inline unsigned idxf_get_blocks_at_once(const struct idxf_decoder *decoder) {
     return IDXF_LANES / decoder->chains;
 }

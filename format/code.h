@@ -12,8 +12,8 @@
 /* A code has at most one class for each value of the longest codes. */
 #define IDXF_CLASSES (1u << IDXF_MAX_CODE_LENGTH)
 
-/* This is a code as in a table's header. Class 0 has the differences below 2^near_bits, class c those with near_bits +
- * c - 1 bits after their leading 1, and the last class may have any. */
+/* A code, as in a table's header. Class 0 has the differences below 2^near_bits, class c those with near_bits + c - 1
+ * bits after their leading 1, and the last class may have any. */
 struct idxf_code {
     uint8_t near_bits;
     uint8_t lengths[IDXF_CLASSES]; /* 0 after the last class */
@@ -48,7 +48,7 @@ struct idxf_code_cost idxf_code_compute_cost(const struct idxf_code *code, const
  * that make a complete prefix code. */
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits);
 
-/* This is how a class is written. */
+/* How the differences of a class are written. */
 struct idxf_class {
     uint8_t code;   /* as in the bit stream: its first bit is bit 0 */
     uint8_t length; /* bits of it */

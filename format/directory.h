@@ -49,8 +49,7 @@ struct idxf_directory_writer {
     uint64_t words[IDXF_LINE_WORDS]; /* the cells of the line, a bit each */
 };
 
-/* Begins a directory of `lines` lines, which are idxf_directory_count_lines of the table's blocks, with the first
- * line. */
+/* Begins a directory of `lines` lines, which must be idxf_directory_count_lines of the table's blocks. */
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines);
 
 /* Adds a left-aligned key, which must be above those before it, to the current line. Returns false, and adds nothing,

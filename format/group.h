@@ -19,7 +19,7 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
 
 /* ---- Decoding ---- */
 
-/* This is a group that can be decoded. Its bytes stay the caller's, and nothing beyond them is read. */
+/* A group that can be decoded. Its bytes stay the caller's, and nothing beyond them is read. */
 struct idxf_group {
     const uint8_t *bytes;
     size_t size;

@@ -14,7 +14,7 @@ struct idxf_log {
     uint64_t checksum; /* of the header; set by reading and by writing */
 };
 
-/* This is a place between two frames. */
+/* A place between two frames. */
 struct idxf_log_place {
     uint64_t offset;   /* in the file, bytes */
     uint64_t sequence; /* the number of the last record before it */

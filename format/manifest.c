@@ -269,7 +269,7 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
     return fault == IDXF_OK ? read_recipe_and_scheme(reader, manifest) : fault;
 }
 
-/* Reads the lines `table`. Too many of them, or none, are a fault of the mask. */
+/* Reads the lines `table`. Returns IDXF_FAULT_MASK also if there are none or too many. */
 static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->table_count = 0;
     while (skip_word(reader, "table ")) {
@@ -323,8 +323,8 @@ static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest
     return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
-/* Reads the line `log`, if there is one. The log must not begin after the last record that segments have, since records
- * between would be lost. */
+/* Reads the line `log`, if there is one. Returns IDXF_FAULT_COUNT also if the log begins after the last record that
+ * segments have, since records between would be lost, or ends before it begins. */
 static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *manifest) {
     struct idxf_manifest_log *log = &manifest->log;
     *log = (struct idxf_manifest_log){.exists = skip_word(reader, "log ")};
@@ -351,7 +351,8 @@ static bool read_segment_number(struct reader *reader, uint32_t *number) {
     return skip_word(reader, " ");
 }
 
-/* Reads the lines `segment`. A number or uuid twice, too many segments, or none, are IDXF_FAULT_SEGMENT. */
+/* Reads the lines `segment`. Returns IDXF_FAULT_SEGMENT if there are none or too many, or a number or uuid comes
+ * twice. */
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->segment_count = 0;
     while (skip_word(reader, "segment ")) {

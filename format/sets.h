@@ -80,8 +80,9 @@ struct idxf_set {
     const uint8_t *members; /* within the records */
 };
 
-/* A walk along records, from one that has an entry on. The caller sets the arrays, which stay the caller's, and their
- * sizes, and zeroes the rest, which begins with the first record, or calls idxf_sets_walk_begin. */
+/* A walk along records, from one that has an entry on. The caller sets `records`, `directory`, `record_bytes` and
+ * `entries`; the arrays stay the caller's. Then it either zeroes the other members, for a walk from the first record
+ * on, or calls idxf_sets_walk_begin. */
 struct idxf_sets_walk {
     const uint8_t *records, *directory;
     uint64_t record_bytes, entries;

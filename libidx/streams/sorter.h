@@ -9,8 +9,8 @@
 struct idxi_sorter_options {
     bool with_values;
     bool once;       /* the sorted entries are read only once: their disk space is freed as they are read */
-    unsigned prefix; /* 0; or so many bits: entries are permuted fingerprints without values, and those with the same
-                        prefix are added in order */
+    unsigned prefix; /* 0: sorts by whole entries. Else by so many first bits alone: entries are permuted fingerprints
+                        without values, and those with the same prefix are added in order */
     unsigned threads;
     uint64_t memory; /* bytes, half of them for added entries, and half for sorting these */
     int folder;      /* for temporary files; descriptor and path are the caller's */
