@@ -45,7 +45,7 @@ static inline bool is_small(const struct idxf_block_form *form) {
 #define CODE_COST ((uint32_t)1 << 18)
 #define NO_CODE ((uint32_t)1 << 16)
 
-/* Returns how many bits a cost counts, those of codes and those of tails together. */
+/* Returns how many bits a cost counts, of codes and tails together. */
 static inline size_t get_all_bits(uint32_t cost) { return cost % CODE_COST; }
 
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form) {
@@ -109,7 +109,7 @@ static bool needs_whole_anchor(const struct idxf_encoder *encoder, uint64_t key)
     return key - encoder->previous_key > idxf_low_bits(encoder->form.anchor_bits);
 }
 
-/* Returns how many bits of the block precede its differences: those of the anchor and of the list of chains. */
+/* Returns how many bits the anchor and the list of chains take, which precede the block's differences. */
 static size_t get_header_bits(const struct idxf_encoder *encoder, const struct choice *choice) {
     unsigned chains = idxf_get_max_chains(encoder->form.block_size);
     size_t anchor = 1 + (choice->whole ? encoder->form.bits : encoder->form.anchor_bits);
@@ -195,9 +195,9 @@ static size_t count_difference_bits(const struct idxf_encoder *encoder, const ui
     return get_all_bits(total_cost);
 }
 
-/* Sets *choice where `count` fingerprints would fit behind a short anchor, but the last one, the key, is too far
- * from the key before to have one. Chooses the larger of two counts: that of the fingerprints that are near enough for
- * a short anchor, and that of those that fit behind a whole anchor. */
+/* Sets *choice if `count` fingerprints would fit behind a short anchor, but the last one, the key, is too far from the
+ * key before to have one. Either fewer fingerprints get a short anchor, up to the last that is near enough, or as many
+ * as fit get a whole anchor: whichever are more. */
 static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                           struct choice *choice) {
     size_t whole_fit = count, short_fit = count, max_bits = encoder->form.block_size * 8 - 1 - encoder->form.bits;
@@ -208,8 +208,8 @@ static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fi
     *choice = (struct choice){.count = whole ? whole_fit : short_fit, .whole = whole, .chains = 1, .offset_bits = 0};
 }
 
-/* Sets *choice to as many fingerprints as fit into one chain behind a short anchor, or to those that choose_anchor
- * chooses. Differences are not 0, so __builtin_clzll is defined for them. */
+/* Sets *choice to as many of `count` fingerprints as fit into one chain behind a short anchor. If their key can't have
+ * one, choose_anchor sets it. Differences are not 0, so __builtin_clzll is defined for them. */
 IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
     size_t size = encoder->form.block_size, max_bits = size * 8 - 1 - encoder->form.anchor_bits;

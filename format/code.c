@@ -33,8 +33,8 @@ static void merge_level(const uint64_t *weights, unsigned class_count, const str
     }
 }
 
-/* Sets `classes` to the numbers of all classes in the order of ascending counts, those of one count by number, and
- * `weights` to the counts in that order. */
+/* Sets `classes` to the numbers of all classes by ascending counts, then by number, and `weights` to the counts in that
+ * order. */
 static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *classes, uint64_t *weights) {
     for (unsigned i = 0; i < class_count; i++) {
         unsigned place = i;
@@ -156,8 +156,8 @@ enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits) {
     return kraft_sum == IDXF_CLASSES ? IDXF_OK : IDXF_FAULT_CODE;
 }
 
-/* Sets the codes of `classes`, which must be 0. Codes ascend with their lengths, and among those of one length with the
- * class, as in DEFLATE. The first bit of a code, its highest, is stored as bit 0. */
+/* Sets the codes of `classes`, which must be 0. Codes ascend with their lengths; among codes of one length, with the
+ * class number, as in DEFLATE. The first bit of a code, its highest, is stored as bit 0. */
 static void assign_codes(const struct idxf_code *code, unsigned class_count, struct idxf_class *classes) {
     unsigned next_code = 0;
     for (unsigned length = 1; length <= IDXF_MAX_CODE_LENGTH; length++, next_code <<= 1) {

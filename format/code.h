@@ -24,8 +24,8 @@ struct idxf_difference_counts {
     uint64_t of[IDXF_MAX_BITS + 1];
 };
 
-/* Adds to *counts the difference of `previous` and the first fingerprint, and those of consecutive fingerprints. All
- * are left-aligned, have `bits` bits, and ascend. */
+/* Adds the differences of consecutive fingerprints to *counts, first that of `previous` and the first one. All are
+ * left-aligned, have `bits` bits, and ascend. */
 void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
                             size_t count, unsigned bits);
 
@@ -33,7 +33,7 @@ void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t prev
  * Differences of all other lengths that may have a code can also be encoded. */
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits);
 
-/* The bits that differences take: those of their codes, and those of their tails. */
+/* How many bits differences take: their codes, and their tails. */
 struct idxf_code_cost {
     uint64_t codes, tails;
 };
@@ -56,7 +56,8 @@ struct idxf_class {
     uint8_t leads;  /* 1 where the difference has a leading 1 above its tail */
 };
 
-/* Sets `classes` to those of a valid code for fingerprints of `bits` bits, from class 0 on. Returns their number. */
+/* Sets `classes` to the classes of a valid code for fingerprints of `bits` bits, class 0 first. Returns their
+ * number. */
 unsigned idxf_code_list_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
 
 /* Returns the number, from 0, of the class that differences of `length` bits have, in a code of `class_count` (2 or

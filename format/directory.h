@@ -67,7 +67,7 @@ struct idxf_list {
     unsigned width; /* bits of each */
 };
 
-/* Returns how many bytes a list takes, the last of which may have unused bits. */
+/* Returns how many bytes a list takes. Its last byte may have unused bits. */
 static inline uint64_t idxf_list_count_bytes(const struct idxf_list *list) {
     return ((uint64_t)list->count * list->width + 7) / 8;
 }

@@ -39,13 +39,13 @@ enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, 
  * don't fit; then only some of them may be set. */
 enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]);
 
-/* Decodes `count` values, the first of which is number `from`, counted from 0; the group must have them. Sums of 2^64
- * and more wrap. */
+/* Decodes `count` values, from number `from` on, which counts from 0; the group must have them. Sums of 2^64 and more
+ * wrap. */
 void idxf_decode_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values);
 
-/* Checks, for verifiers, what decoding does not. Returns IDXF_FAULT_ORDER for fingerprints or values of 2^64 or more
- * and entries that don't ascend strictly, and IDXF_FAULT_PADDING for padding that is not 0. `fingerprints` and `values`
- * are all those of the group, decoded. */
+/* Checks, for verifiers, what decoding does not. `fingerprints` and `values` are the group's, all decoded. Returns
+ * IDXF_FAULT_ORDER if one of them would be 2^64 or more or entries don't ascend strictly, and IDXF_FAULT_PADDING if
+ * unused bits are not 0. */
 enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values);
 
 #endif

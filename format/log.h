@@ -18,7 +18,7 @@ struct idxf_log {
 struct idxf_log_place {
     uint64_t offset;   /* in the file, bytes */
     uint64_t sequence; /* the number of the last record before it */
-    uint64_t chain;    /* the checksum of the frame before it, or of the header, with which that of the next begins */
+    uint64_t chain;    /* the checksum of the frame before it, or of the header: the seed of the next checksum */
 };
 
 /* ---- The header, IDXF_LOG_HEADER_BYTES ---- */

@@ -31,7 +31,7 @@ struct idxf_manifest_log {
     bool exists;
     uint8_t id[IDXF_UUID_BYTES];
     uint64_t first; /* the sequence number before that of the log's first record */
-    uint64_t last;  /* that of a record up to which the log has all, at least */
+    uint64_t last;  /* a sequence number: the log has all records up to it, and may have more */
 };
 
 struct idxf_manifest {
@@ -51,7 +51,7 @@ struct idxf_manifest {
     uint32_t segment_count;
     struct idxf_manifest_segment segments[IDXF_MAX_SEGMENTS]; /* the oldest first */
     uint64_t checksum;                  /* set by reading and by writing: differs between versions of an index */
-    char need[IDXF_MAX_NEED_BYTES + 1]; /* set with IDXF_FAULT_NEEDS: what it is that the reader would have to know */
+    char need[IDXF_MAX_NEED_BYTES + 1]; /* set with IDXF_FAULT_NEEDS: the addition that the reader does not know */
 };
 
 /* Writes a valid manifest into `text`, of IDXF_MAX_MANIFEST_BYTES bytes, which suffice, without a terminator. Returns

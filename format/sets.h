@@ -46,13 +46,13 @@ struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header)
 /* The most bytes of a record before its members: two varints. */
 #define IDXF_SET_HEAD_BYTES 20
 
-/* Writes what a record has before its members: `step`, by which its key is above that of the record before (0 where the
- * directory has its key), and the number of its members. Returns how many bytes it wrote. */
+/* Writes what a record has before its members: `step` and `count`, the number of members. The step is the record's key
+ * less the key of the record before, or 0 if the directory has the key. Returns how many bytes it wrote. */
 size_t idxf_set_head_write(uint64_t step, uint64_t count, uint8_t head[IDXF_SET_HEAD_BYTES]);
 
-/* Reads what idxf_set_head_write writes from `size` bytes, those of a record and what follows it. Sets *head_size to
- * how many bytes it takes. Returns IDXF_FAULT_COUNT for a number of members outside 1 to IDXF_MAX_MEMBERS, and
- * IDXF_FAULT_OVERRUN if the head or the members don't fit into the bytes. */
+/* Reads what idxf_set_head_write writes. `bytes` begin with a record, and `size` is how many of them can be read. Sets
+ * *head_size to how many bytes precede the members. Returns IDXF_FAULT_COUNT for a number of members outside 1 to
+ * IDXF_MAX_MEMBERS, and IDXF_FAULT_OVERRUN if the head or the members don't fit into the bytes. */
 enum idxf_fault idxf_set_head_read(const uint8_t *bytes, size_t size, uint64_t *step, uint64_t *count,
                                    size_t *head_size);
 

@@ -41,7 +41,7 @@ enum idx_status idxi_fail_size(struct idx_error *error, uint64_t size, uint64_t 
 enum idx_status idxi_check_header(enum idxf_fault fault, uint32_t version, uint64_t size, uint64_t needed,
                                   const char *file, struct idx_error *error);
 
-/* Fails with IDX_FOREIGN_FILE, because the uuid of a file is not that of its segment. */
+/* Fails with IDX_FOREIGN_FILE because a file has the uuid of another segment or index. */
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
 
 /* Returns the status that users get for a fault of a file: IDX_OK for IDXF_OK, IDX_NEW_VERSION for unknown versions and

@@ -49,7 +49,7 @@ enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *erro
 
 /* ---- How memory is shared out ---- */
 
-/* The bytes of the buffers of files and streams that each thread has open, and of those of the document map. */
+/* Bytes of buffers: of the files and streams that each thread has open, and of the document map. */
 #define BUFFER_BYTES_PER_THREAD ((uint64_t)4 << 20)
 #define COMMON_BUFFER_BYTES ((uint64_t)24 << 20)
 

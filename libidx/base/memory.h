@@ -17,8 +17,8 @@ enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *erro
  * that it writes. */
 size_t idxi_get_keys_memory(uint64_t memory_bytes, unsigned threads);
 
-/* Returns how many of `memory_bytes` bytes the entries' arrays may use, those of all `threads` threads together: what
- * keys and buffers leave. */
+/* Returns how many of `memory_bytes` bytes the arrays of entries of all `threads` threads may use together: what keys
+ * and buffers leave. */
 uint64_t idxi_memory_of_arrays(uint64_t memory_bytes, unsigned threads);
 
 /* Returns whether `memory_bytes` bytes suffice to hold `fingerprint_count` fingerprints while each of `threads` threads

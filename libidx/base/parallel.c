@@ -176,7 +176,7 @@ enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_task task
     return idxi_run_parallel_by_thread(count, threads, run_plain_task, &plain, progress, error);
 }
 
-/* A task of a caller of idx_run_tasks, each of which counts as one unit of progress. */
+/* A task of a caller of idx_run_tasks. Each counts as one unit of progress. */
 struct counted_task {
     idx_task task;
     void *context;

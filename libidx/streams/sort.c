@@ -59,8 +59,8 @@ static unsigned get_bit_span(uint64_t bits) {
     return 64 - (unsigned)__builtin_clzll(bits) - (unsigned)__builtin_ctzll(bits);
 }
 
-/* Returns the digit for a pass over `count` elements: the highest bits of `varying`, which is not 0, as many as leave
- * one or two elements in a bucket, and at most MAX_DIGIT_BITS. */
+/* Returns the digit for a pass over `count` elements: the highest bits of `varying`, which is not 0. It has as many
+ * bits as leave one or two elements in a bucket, and at most MAX_DIGIT_BITS. */
 static struct digit choose_digit(uint64_t varying, size_t count) {
     unsigned bits = get_bit_span(varying), useful_bits = 63 - (unsigned)__builtin_clzll(count);
     if (bits > useful_bits) bits = useful_bits;
@@ -124,9 +124,9 @@ static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *e
     }
 }
 
-/* Does what scatter_one_by_one does, by whole cache lines, one of which `lines` gathers for each bucket, and one for
- * its values. Where a line has the end of one bucket and the beginning of the next, the next bucket writes all of it,
- * and the end is written over it at last. */
+/* Does what scatter_one_by_one does, by whole cache lines. `lines` has room for a line of keys for each bucket, which
+ * is gathered there, and then for as many lines of values. Where a line has the end of one bucket and the beginning of
+ * the next, the next bucket writes all of it, and the end is written over it at last. */
 static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_t *lines) {
     const uint64_t *values = scatter->values;
     struct elements to = scatter->to;

@@ -11,8 +11,8 @@
 
 /* ---- Sets of fingerprints ---- */
 
-/* A set of fingerprints, of which only the number and the sum of their hashes are kept, so that sets can be compared in
- * whatever order they come. Different sets have equal sums with a probability of 2^-64. */
+/* A set of fingerprints. It keeps only their number and the sum of their hashes, so that sets can be compared in
+ * whatever order fingerprints come. Different sets have equal sums with a probability of 2^-64. */
 struct idxi_fingerprint_set {
     bool is_known; /* for an expected set: whether there is one to compare with */
     uint64_t count;

@@ -130,8 +130,8 @@ static enum idx_status check_id_searches(void *context, uint64_t number, const v
     return IDX_OK;
 }
 
-/* Checks that the numbers of documents and fingerprints are those of the manifest, that the fingerprints are the
- * expected ones if expected->is_known, and text IDs. */
+/* Checks that the map has as many documents and fingerprints as the manifest states; if expected->is_known, that it has
+ * the expected fingerprints; and text IDs, if it has any. */
 static enum idx_status check_counts_and_ids(const struct idxi_map *map, const struct document_walk *walk,
                                             const struct idxi_fingerprint_set *expected, struct idx_error *error) {
     if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)

@@ -104,7 +104,7 @@ static enum idx_status check_directory(const struct idxi_table *table, struct wa
     return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference_at) : IDX_OK;
 }
 
-/* Checks that the header's statistics are those of the fingerprints that were walked through. */
+/* Checks that the header has the statistics of the fingerprints that the walk has counted. */
 static enum idx_status check_statistics(const struct idxi_table *table, const struct walk *walk,
                                         struct idx_error *error) {
     struct idxf_statistics counted = idxf_statistics_end(&walk->counter, &table->permutation);
