@@ -49,8 +49,9 @@ static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, 
         size_t end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
         idxi_search_init(&prober->search, batch->index, batch->options.distance, batch->queries, add_match, prober,
                          error);
-        IDXI_TRY(batch->only_pending ? idxi_search_pending(&prober->search, begin, end)
-                                     : idxi_search_queries(&prober->search, begin, end));
+        enum idx_status status = batch->only_pending ? idxi_search_pending(&prober->search, begin, end)
+                                                     : idxi_search_queries(&prober->search, begin, end);
+        IDXI_TRY(status);
         if (prober->search.stopped) return error->status;
         IDXI_TRY(idxi_progress_add(&batch->progress, batch->only_pending ? 0 : end - begin, error));
     }
@@ -86,7 +87,7 @@ static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
 /* ---- Sweeping ---- */
 
 /* Finds the matches of all queries: sweeps along the tables, and then searches the pending fingerprints. The progress
- * counts a step for each query and each table that is not empty. */
+ * counts each query once for each table that is not empty. */
 static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     const struct idx_index *index = batch->index;
     const struct idxi_probing *probing = &index->probings[batch->options.distance];
@@ -116,8 +117,8 @@ struct streamer {
     struct idx_error *error;
 };
 
-/* An idx_fingerprints_visitor: compares fingerprints with the queries, at once or later. Returns false after an error,
- * and sets streamer->status in any case. */
+/* An idx_fingerprints_visitor: compares fingerprints with the queries, at once or later. Sets streamer->status, and
+ * returns false if that is an error. */
 static bool compare_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct streamer *streamer = context;
     streamer->status =
@@ -175,7 +176,8 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
 }
 
-/* Checks that the method can find all matches at the distance; streaming can at any that libidx supports. Errors:
+/* Checks that the method of the options can find all matches at their distance. IDX_BATCH_AUTO and streaming can at
+ * every distance that libidx supports, sweeping up to k, and probing up to what the index supports. Errors:
  * IDX_BAD_DISTANCE. */
 static enum idx_status check_distance(const struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;

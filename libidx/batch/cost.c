@@ -58,8 +58,8 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries
     return cost;
 }
 
-/* Returns the nanoseconds of searching `fingerprints` fingerprints as arrays, `chunk` of them at a time, each time with
- * all queries. */
+/* Returns the nanoseconds of searching `fingerprints` fingerprints of `bits` bits as arrays, `chunk` of them at a time,
+ * each time with all queries. `chunk` is 0 only if there are no fingerprints: then it returns 0. */
 static double get_chunks_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t chunk) {
     if (chunk == 0) return 0;
     double time = idxi_get_cut_time(idxi_get_widest_compare_way(), distance, bits, (double)queries, (double)chunk);
@@ -119,8 +119,8 @@ double idxi_estimate_streaming_time(const struct idx_index *index, size_t querie
 
 /* ---- Pairs ---- */
 
-/* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
- * one. */
+/* Returns the nanoseconds of finding the pairs between arrays of `a` and `b` fingerprints of `bits` bits, or if `b` is
+ * 0, within one, with the instructions of `way`. Filling the arrays is included. */
 static double get_pairs_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
     return (a + b) * IDXI_ARRAY_TIME + idxi_get_cut_time(way, distance, bits, a, b);
 }
@@ -129,29 +129,29 @@ double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, u
     return get_pairs_time(idxi_get_widest_compare_way(), distance, bits, (double)a, (double)b);
 }
 
-/* Returns the nanoseconds of comparing a fingerprint with its group of `group` fingerprints, which may differ in `bits`
- * bits. A small group is compared with it as a whole; a large one is sorted again, by distance + 1 parts of the bits.
- */
-static double get_group_time(double group, unsigned distance, double bits) {
-    double width = fmin(bits / (distance + 1), log2(group) - 1);
-    if (group <= IDXI_MAX_COMPARED_GROUP || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
-    return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
+/* Returns the nanoseconds of comparing a fingerprint with its group of `group_size` fingerprints, which may differ in
+ * `bits` bits. A small group is compared with it as a whole. A large one is sorted again, by each of distance + 1 parts
+ * of the bits. */
+static double get_group_time(double group_size, unsigned distance, double bits) {
+    double width = fmin(bits / (distance + 1), log2(group_size) - 1);
+    if (group_size <= IDXI_MAX_COMPARED_GROUP || width < 1) return IDXI_GROUP_TIME + group_size / 2 * IDXI_COMPARE_TIME;
+    return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group_size / exp2(width), distance, bits - width));
 }
 
-/* Returns the nanoseconds that one fingerprint takes to find its pairs in a range of `range` fingerprints. They differ
- * in up to `errors` of the next `bits` bits. `ascending`: the range is sorted by these bits, so that the first part
- * needs no sorting. */
-static double get_range_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
+/* Returns the nanoseconds that one fingerprint takes to find its pairs in a range of `range_size` fingerprints. The
+ * pairs are within `distance`, and differ in up to `errors` of the next `bits` bits. `ascending`: the range is sorted
+ * by these bits, so that the first part needs no sorting. */
+static double get_range_time(double range_size, double bits, unsigned errors, bool ascending, unsigned distance) {
     unsigned parts = errors + 1;
     double width = bits / parts;
-    if (!ascending || errors > 0) width = fmin(width, log2(range) - 1);
+    if (!ascending || errors > 0) width = fmin(width, log2(range_size) - 1);
     return (ascending ? errors : parts) * IDXI_TABLE_SORT_TIME +
-           parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
+           parts * get_group_time(range_size / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 
-/* Returns the nanoseconds that one fingerprint takes in a table of `count`: to decode it, and to search its range,
- * which is cut by the leading bits. A table with a radius needs a further pass for each bit of it
- * (pairs/join_spread.c). */
+/* Returns the nanoseconds that one fingerprint takes in a table of `count` fingerprints with a prefix of `prefix` bits:
+ * to decode it, and to search its range, which is cut by the leading bits. A table with a radius needs a further pass
+ * for each bit of it (pairs/join_spread.c). */
 static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
     double leading = fmin(fmax(ceil(log2(count / IDXI_RANGE_FINGERPRINTS)), 0), prefix > radius ? prefix - radius : 0);
     double time = IDXI_DECODE_TIME + get_range_time(count / exp2(leading), prefix - leading, radius, true, distance);

@@ -8,23 +8,27 @@
 #include "libidx/fingerprints/times.h"
 #include "libidx/view/index.h"
 
-/* Returns how many fingerprints of a table a probe is expected to find, near to the query or not. */
+/* Returns how many fingerprints of a table are expected to have one prefix: a probe compares its query with all of
+ * these. */
 static inline double idxi_estimate_probed_fingerprints(const struct idxi_table *table) {
     return ldexp((double)table->header.fingerprints, -(int)table->prefix);
 }
 
-/* Returns the nanoseconds of a probe when queries come in the table's order. */
+/* Returns the expected nanoseconds of one probe of the table, if successive probes come in the order of their prefixes.
+ */
 static inline double idxi_get_ordered_probe_time(const struct idxi_table *table) {
     if (table->on_disk) return IDXI_DISK_PROBE_TIME;
     return IDXI_ORDERED_PROBE_TIME + idxi_estimate_probed_fingerprints(table) * IDXI_ORDERED_PROBED_TIME;
 }
 
-/* Returns the nanoseconds of searching a decoded range for one pattern of flipped bits. */
+/* Returns the expected nanoseconds of searching a decoded range of the table for one query, with one pattern of flipped
+ * bits. */
 static inline double idxi_get_search_time(const struct idxi_table *table) {
     return IDXI_SEARCH_TIME + idxi_estimate_probed_fingerprints(table) * IDXI_SEARCHED_TIME;
 }
 
-/* Returns the nanoseconds of decoding `blocks` successive blocks of a table. */
+/* Returns the expected nanoseconds of decoding `blocks` successive blocks of a table, and of reading them if it is on
+ * disk. */
 static inline double idxi_get_decode_time(const struct idxi_table *table, uint64_t blocks) {
     double time_per_byte = IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0);
     return (double)blocks * table->header.block_size * time_per_byte;
@@ -32,11 +36,12 @@ static inline double idxi_get_decode_time(const struct idxi_table *table, uint64
 
 /* ---- Nanoseconds of each way ---- */
 
-/* Returns the nanoseconds of probing for each query. Beyond k, only segments that are unpacked in memory count, since
- * only these can be searched. */
+/* Returns the expected nanoseconds of probing for all of `queries` queries, one after the other, on one thread. Beyond
+ * k, only segments that are unpacked in memory count, since only these can be searched. */
 double idxi_estimate_probing_time(const struct idx_index *index, size_t queries, unsigned distance);
 
-/* Returns the nanoseconds of sweeping along the tables (sweep.h). */
+/* Returns the expected nanoseconds of sweeping `queries` queries along the tables (sweep.h), on one thread. `distance`
+ * is at most k. */
 double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries, unsigned distance);
 
 /* The cost of streaming fingerprints past queries in memory (streaming.h). */
@@ -45,23 +50,25 @@ struct idxi_streaming_cost {
     double nanoseconds; /* for all fingerprints together */
 };
 
-/* Chooses between balls and arrays for `fingerprints` fingerprints of `bits` bits, and returns the faster way with its
- * cost; UINT64_MAX means that the number is unknown. If the queries' buckets would need more than `memory` bytes, it
- * chooses arrays. */
+/* Chooses between balls and arrays to compare `fingerprints` fingerprints of `bits` bits with `queries` queries, and
+ * returns the faster way with its cost on one thread. `fingerprints` is UINT64_MAX if the number is unknown. If the
+ * buckets of the queries would need more than `memory` bytes, it chooses arrays. */
 struct idxi_streaming_cost idxi_choose_streaming_way(size_t queries, unsigned bits, unsigned distance,
                                                      uint64_t fingerprints, uint64_t memory);
 
 /* Returns the number of fingerprints in the segments of an index. One that several segments have counts in each. */
 uint64_t idxi_count_fingerprints(const struct idx_index *index);
 
-/* Returns the nanoseconds of streaming all fingerprints of an index past queries. The stream may use `memory` bytes. */
+/* Returns the expected nanoseconds of streaming all fingerprints of an index past `queries` queries, on one thread. The
+ * stream may use `memory` bytes. */
 double idxi_estimate_streaming_time(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
 
-/* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
- * one. */
+/* Returns the expected nanoseconds of finding the pairs between two arrays of `a` and `b` fingerprints of `bits` bits,
+ * or if `b` is 0, within one, on one thread with the widest instructions. */
 double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
 
-/* Returns the nanoseconds of finding pairs by the tables of index `a`, or if `b` is not NULL, of both. */
+/* Returns the expected nanoseconds of finding the pairs within index `a` by its tables, or if `b` is not NULL, between
+ * both indexes, which then have the same tables. `distance` is at most k. */
 double idxi_estimate_tables_time(const struct idx_index *a, const struct idx_index *b, unsigned distance);
 
 #endif

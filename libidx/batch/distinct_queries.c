@@ -20,9 +20,9 @@ static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) 
 
 enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinct, const uint64_t *queries,
                                            size_t count, struct idx_error *error) {
+    *distinct = (struct idxi_distinct_queries){0};
     if (count >= UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "%zu queries: the maximum is 2^32 - 2", count);
     uint64_t *spare = malloc((count + 1) * sizeof *spare), *spare_numbers = malloc((count + 1) * sizeof *spare);
-    *distinct = (struct idxi_distinct_queries){0};
     distinct->values = malloc((count + 1) * sizeof *distinct->values);
     distinct->numbers = malloc((count + 1) * sizeof *distinct->numbers);
     distinct->firsts = malloc((count + 1) * sizeof *distinct->firsts);

@@ -11,8 +11,9 @@ struct idxi_distinct_queries {
     uint32_t *firsts;  /* where in `numbers` those of each value begin; the last entry is the end */
 };
 
-/* Sets *distinct to the values and numbers of queries, which are copied. Call idxi_distinct_queries_free even if this
- * fails. Errors: IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY. */
+/* Copies `count` queries to *distinct: sorts them, keeps each value once, and lists the numbers, 0 to count - 1, of the
+ * queries that have it. Call idxi_distinct_queries_free even if this fails. Errors: IDX_LIMIT (2^32 - 1 queries or
+ * more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinct, const uint64_t *queries,
                                            size_t count, struct idx_error *error);
 

@@ -31,7 +31,8 @@ static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t
     return idxi_check_fingerprints(queries, count, bits, error);
 }
 
-/* Opens a zeroed stream. The caller calls idx_stream_close, also after an error. */
+/* Copies the options and the queries to a zeroed stream, and opens its results. The caller calls idx_stream_close, also
+ * after an error. */
 static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                    const struct idx_batch_options *caller_options, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;

@@ -15,7 +15,7 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
     const char *path = options->temporary_folder;
     *results = (struct idxi_results){.queries = queries, .order = order};
     pthread_mutex_init(&results->mutex, NULL);
-    idxi_progress_init(&results->quiet, NULL, NULL);
+    idxi_progress_init(&results->silent, NULL, NULL);
     IDXI_TRY(idxi_open_temporary_folder(&results->folder, &path, index == NULL ? -1 : index->folder,
                                         index == NULL ? NULL : index->path, error));
     struct idxi_sorter_options sorting = {.with_values = true,
@@ -23,7 +23,7 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
                                           .memory = options->memory_bytes / 4,
                                           .folder = results->folder,
                                           .path = path,
-                                          .progress = &results->quiet};
+                                          .progress = &results->silent};
     return idxi_sorter_open(&results->sorter, &sorting, error);
 }
 
@@ -56,7 +56,7 @@ enum idx_status idxi_results_add_buffer(struct idxi_match_buffer *buffer, struct
     return status;
 }
 
-/* Visits sorted entries, up to IDXI_STREAM_ENTRIES of them, in one call per query. Returns false if the visitor wants
+/* Visits up to IDXI_STREAM_ENTRIES sorted entries, those of each query in one call. Returns false if the visitor wants
  * no more. */
 static bool visit_entries(const struct idxi_results *results, const uint64_t *keys, const uint64_t *fingerprints,
                           size_t count, idx_batch_visitor visit, void *context) {
@@ -76,7 +76,7 @@ enum idx_status idxi_results_visit(struct idxi_results *results, struct idxi_pro
     uint64_t keys[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_stream *stream;
     size_t count;
-    IDXI_TRY(idxi_progress_add(progress, 0, error)); /* fails if the caller has cancelled */
+    IDXI_TRY(idxi_progress_add(progress, 0, error)); /* adds nothing: fails if the caller has cancelled */
     IDXI_TRY(idxi_sorter_open_stream(&results->sorter, &stream, error));
     do {
         IDXI_TRY(idxi_progress_add(progress, 0, error));

@@ -13,7 +13,7 @@ struct idxi_results {
     enum idxi_results_order order;
     pthread_mutex_t mutex;
     struct idxi_sorter sorter;
-    struct idxi_progress quiet; /* progress of sorting, which is not reported */
+    struct idxi_progress silent; /* the progress of sorting, which is not reported */
     int folder;
 };
 
@@ -33,12 +33,12 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
                                   enum idxi_results_order order, const struct idx_batch_options *options,
                                   struct idx_error *error);
 
-/* Adds the buffered matches to buffer->results, and empties the buffer. Several threads may call it at once, each for a
- * buffer of its own. Errors: IDX_OUT_OF_MEMORY, and those of files. */
+/* Adds the buffered matches to buffer->results, and empties the buffer, even if this fails. Several threads may call it
+ * at once, each for a buffer of its own. Errors: IDX_OUT_OF_MEMORY, and those of writing temporary files. */
 enum idx_status idxi_results_add_buffer(struct idxi_match_buffer *buffer, struct idx_error *error);
 
-/* Adds a match of query number `query` to a thread's buffer. Once the buffer is full, adds all of it to the results.
- * Errors: as idxi_results_add_buffer. */
+/* Adds a match of query number `query` to the buffer of a thread. Once the buffer is full, adds all of it to the
+ * results. Errors: those of idxi_results_add_buffer. */
 static inline enum idx_status idxi_add_match(struct idxi_match_buffer *buffer, size_t query, uint64_t fingerprint,
                                              struct idx_error *error) {
     buffer->queries[buffer->count] = query;
@@ -46,8 +46,10 @@ static inline enum idx_status idxi_add_match(struct idxi_match_buffer *buffer, s
     return buffer->count == IDXI_BUFFERED_MATCHES ? idxi_results_add_buffer(buffer, error) : IDX_OK;
 }
 
-/* Visits all matches in the order of queries, until the visitor returns false. Nothing can be added afterwards. Errors:
- * IDX_CANCELLED, IDX_OUT_OF_MEMORY, and those of files. */
+/* Visits all matches until the visitor returns false: in the order of queries, and those of one query in the order of
+ * the results. A query with many matches comes in several calls of `visit`. `progress` only says whether the caller has
+ * cancelled. Nothing can be added afterwards. Errors: IDX_CANCELLED, IDX_OUT_OF_MEMORY, and those of temporary files.
+ */
 enum idx_status idxi_results_visit(struct idxi_results *results, struct idxi_progress *progress,
                                    idx_batch_visitor visit, void *context, struct idx_error *error);
 

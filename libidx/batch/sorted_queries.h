@@ -22,15 +22,15 @@ struct idxi_sorted_queries {
     size_t *starts; /* where each range's keys begin, and one more for the end */
 };
 
-/* Returns a plan for table number `order` of the distance's probing in a segment: its ranges, without queries yet. The
- * table is cut by some of the bits that may be flipped, or with radius 0 by some of the prefix. So one probe never
- * needs several ranges. */
+/* Returns the ranges of a table, without queries yet: of table number `order` among those that are probed at
+ * `distance`, at most k, in segment number `segment`. The table is cut by some of the bits that may be flipped, or with
+ * radius 0 by some of the prefix. So one probe never needs several ranges. The caller sets first_range. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance);
 
-/* Sorts fewer than 2^32 queries by the plan in *sorted, which must not outlive them. `spare` is scratch memory for as
- * many numbers. Call
- * idxi_sorted_queries_free even if this fails. Errors: IDX_OUT_OF_MEMORY. */
+/* Sorts fewer than 2^32 queries for the table of *sorted, as idxi_sorted_queries_plan has set it. The queries must
+ * outlive it. `spare` is scratch memory for `count` numbers. Call idxi_sorted_queries_free even if this fails. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorted_queries_sort(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
                                          uint64_t *spare, struct idx_error *error);
 

@@ -176,12 +176,12 @@ static enum idx_status fill_buckets(void *context, size_t number, struct idx_err
     return IDX_OK;
 }
 
-/* Returns by how many of a ball's `width` bits fingerprints are sorted if all queries' folds take `bytes` bytes; 0:
- * they are not sorted. */
-static unsigned count_partition_bits(uint64_t bytes, unsigned width) {
+/* Returns by how many of the `width` bits of a ball fingerprints are sorted if the folds of all queries take
+ * `fold_bytes` bytes. 0: they are not sorted. */
+static unsigned count_partition_bits(uint64_t fold_bytes, unsigned width) {
     unsigned bits = 0;
-    if (bytes <= CACHED_BYTES) return 0;
-    while (bits < MAX_PARTITION_BITS && bits < width && bytes >> bits > PARTITION_BYTES) bits++;
+    if (fold_bytes <= CACHED_BYTES) return 0;
+    while (bits < MAX_PARTITION_BITS && bits < width && fold_bytes >> bits > PARTITION_BYTES) bits++;
     return bits;
 }
 
@@ -237,7 +237,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
 
 /* ---- Comparing ---- */
 
-/* Finds the matches of the fingerprints that a thread has collected, and forgets these. */
+/* Finds the matches of the fingerprints that a thread has collected, and forgets these, even if this fails. */
 static enum idx_status find_matches_of_collected(struct idxi_streaming_worker *worker, struct idx_error *error) {
     size_t count = worker->count;
     worker->count = 0;

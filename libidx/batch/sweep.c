@@ -39,7 +39,7 @@ struct worker {
     struct idxi_match_buffer buffer;
     struct idx_error *error;
     struct idxi_search search;
-    struct idxi_probe_buffer room; /* for the probes of `search` */
+    struct idxi_probe_buffer probe_buffer; /* for the probes of `search` */
     struct idxi_decoded_range range;
     unsigned range_bits; /* how many first bits the values of the current range share */
 };
@@ -84,7 +84,8 @@ static bool add_match(void *context, size_t query, const struct idx_match *match
     return idxi_add_match(&worker->buffer, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
 }
 
-/* A queries_visitor: begins the probes for each of the queries; adding a match may fail later. */
+/* A queries_visitor: probes for each of the queries. Probes may still be under way when it returns, so an error of
+ * adding their matches may show only in a later call. */
 static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
     for (size_t i = begin; i < end; i++) {
         struct idxi_table_query query = make_table_query(worker, i, end);
@@ -135,8 +136,9 @@ static double estimate_savings(const struct idxi_sorted_queries *queries, size_t
            (idxi_get_ordered_probe_time(queries->table) - idxi_get_search_time(queries->table));
 }
 
-/* Returns whether decoding a range is faster than probing for its queries. Only the queries that have the range's own
- * leading bits are counted. As many are assumed to fall into it by each combination of flipped leading bits. */
+/* Returns whether decoding a range of `blocks` blocks is faster than probing for its queries. Only the queries that
+ * have the first `bits` bits of `value` are counted. As many are assumed to fall into the range by each combination of
+ * flipped leading bits. */
 static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsigned bits, uint64_t blocks) {
     const struct idxi_sorted_queries *queries = worker->queries;
     size_t begin, end;
@@ -149,7 +151,8 @@ static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsig
     return saved > idxi_get_decode_time(queries->table, blocks);
 }
 
-/* Returns whether a range can be halved: no probe needs both halves, and keys have the bit that tells them apart. */
+/* Returns whether a range that shares `bits` bits can be halved by the next bit: that bit may be flipped, so no probe
+ * needs both halves, and keys have it. */
 static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) {
     return bits < queries->flippable && bits < MAX_SPLIT_BITS;
 }
@@ -188,7 +191,7 @@ static enum idx_status sort_queries_for_tables(void *context, size_t number, str
     (void)number;
     while (status == IDX_OK && (next = atomic_fetch_add(&sweep->next, 1)) < sweep->sorted_count) {
         status = idxi_sorted_queries_sort(&sweep->sorted[next], sweep->queries, sweep->count, spare, error);
-        if (status == IDX_OK) status = idxi_progress_add(sweep->progress, 0, error);
+        if (status == IDX_OK) status = idxi_progress_add(sweep->progress, 0, error); /* fails if cancelled */
     }
     idxi_array_release(spare, sweep->count);
     return status;
@@ -212,7 +215,7 @@ static enum idx_status sweep_remaining_ranges(struct worker *worker) {
         size_t ranges = (size_t)1 << queries->range_bits;
         idxi_search_init(&worker->search, sweep->index, sweep->distance, sweep->queries, add_match, worker,
                          worker->error);
-        idxi_search_set_probe_buffer(&worker->search, &worker->room);
+        idxi_search_set_probe_buffer(&worker->search, &worker->probe_buffer);
         worker->search.segment = queries->segment;
         for (; range < ranges && !sweep->failed; range = atomic_fetch_add(&sweep->next, 1) - queries->first_range) {
             IDXI_TRY(answer_range(worker, queries->range_bits == 0 ? 0 : (uint64_t)range << (64 - queries->range_bits),
