@@ -22,13 +22,13 @@ static enum idx_status copy_id(struct idxi_cluster_order *order, struct idxi_ord
     IDXI_TRY(idxi_documents_get(order->documents, item->value, &document, error));
     IDXI_GROW(order->ids, order->ids_capacity, order->ids_size + document.id_length, error);
     if (document.id_length > 0) memcpy(order->ids + order->ids_size, document.id, document.id_length);
-    item->id = order->ids_size;
+    item->id_begin = order->ids_size;
     item->id_size = document.id_length;
     order->ids_size += document.id_length;
     return IDX_OK;
 }
 
-/* Moves the documents from the array to the sorter, which is opened the first time. */
+/* Moves the documents from the array to the sorter, which it opens the first time. IDs must not decide. */
 static enum idx_status spill_array(struct idxi_cluster_order *order, struct idx_error *error) {
     if (!has_spilled(order)) IDXI_TRY(idxi_sorter_open(&order->sorter, order->sorting, error));
     for (size_t i = 0; i < order->count; i++)
@@ -55,7 +55,8 @@ enum idx_status idxi_cluster_order_add_document(struct idxi_cluster_order *order
 static int compare_documents(const void *first, const void *second, void *ids) {
     const struct idxi_ordered *a = first, *b = second;
     const uint8_t *bytes = ids;
-    int order = bytes == NULL ? 0 : idxi_compare_id_bytes(bytes + a->id, a->id_size, bytes + b->id, b->id_size);
+    int order =
+        bytes == NULL ? 0 : idxi_compare_id_bytes(bytes + a->id_begin, a->id_size, bytes + b->id_begin, b->id_size);
     if (order != 0) return order;
     if (a->value != b->value) return a->value < b->value ? -1 : 1;
     return (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
@@ -63,7 +64,7 @@ static int compare_documents(const void *first, const void *second, void *ids) {
 
 enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct idx_error *error) {
     struct idxi_stream *stream;
-    order->next = 0;
+    order->next_item = 0;
     if (!has_spilled(order)) {
         if (order->count > 1) qsort_r(order->items, order->count, sizeof *order->items, compare_documents, order->ids);
         return IDX_OK;
@@ -82,16 +83,16 @@ enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct
 static void remove_all_documents(struct idxi_cluster_order *order) {
     if (has_spilled(order)) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};
-    order->total = order->count = order->next = order->ids_size = 0;
+    order->total = order->count = order->next_item = order->ids_size = 0;
 }
 
 enum idx_status idxi_cluster_order_read_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
                                              bool *found, struct idx_error *error) {
-    size_t place = order->next;
+    size_t place = order->next_item;
     if (has_spilled(order))
         IDXI_TRY(idxi_reading_next(order->reading, &place, found, error));
     else
-        *found = order->next++ < order->count;
+        *found = order->next_item++ < order->count;
     if (!*found) {
         remove_all_documents(order);
         return IDX_OK;

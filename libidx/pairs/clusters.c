@@ -31,15 +31,15 @@ struct clustering {
     struct idx_cluster_options options;
     struct idxi_sorter_options sorting;
     struct idxi_progress progress;
-    struct idxi_progress silent; /* what the sorter of pairs uses while idx_pairs reports progress */
+    struct idxi_progress silent; /* the sorter of pairs has it while idx_pairs reports progress itself */
     struct idxi_numbering numbering;
     struct numbers numbers;
     struct idxi_stars stars;          /* used only while the numbers are in memory */
     struct idxi_sorter pairs, others; /* pairs by their first, and by their second fingerprint; in the end the members
                                          of clusters, and their documents */
-    uint32_t *roots;      /* by number: a smaller number of its cluster, or itself; in the end the representative */
-    uint64_t *of_several; /* a bit for each representative: whether its cluster has several fingerprints */
-    int folder;           /* descriptor of the folder for temporary files, or -1 */
+    uint32_t *roots;        /* by number: a smaller number of its cluster, or itself; in the end the representative */
+    uint64_t *several_bits; /* bits by number: 1 if this is a representative whose cluster has several fingerprints */
+    int folder;             /* descriptor of the folder for temporary files, or -1 */
 };
 
 /* ---- Components ---- */
@@ -64,17 +64,17 @@ static enum idx_status unite_clusters(struct clustering *clustering, uint64_t a,
 
 /* ---- Pairs ---- */
 
-/* Returns IDX_BAD_CONTENT, with a sentence on `fingerprint`, which the tables have, but the document maps lack. */
-static enum idx_status fail_unmapped(const struct clustering *clustering, uint64_t fingerprint,
-                                     struct idx_error *error) {
+/* Returns IDX_BAD_CONTENT: a fingerprint is in the tables, but the document maps lack it. */
+static enum idx_status fail_unmapped_fingerprint(const struct clustering *clustering, uint64_t fingerprint,
+                                                 struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, clustering->index->path,
                      "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore "
                      "it from a copy",
                      (unsigned long long)fingerprint);
 }
 
-/* Called for a pair: with the number of one fingerprint, and as `other` the other fingerprint, or its number if that is
- * known by then. */
+/* Called for a pair: with the number of one fingerprint, and with the other one in `other`. That is its number if both
+ * numbers are found, else the fingerprint itself. */
 typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
                                             struct idx_error *error);
 
@@ -91,7 +91,7 @@ static enum idx_status store_for_stars(struct clustering *clustering, uint64_t a
     return idxi_sorter_add_or_spill(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
 }
 
-/* Returns the visitor of the two numbers of a pair that the method of clustering needs. */
+/* Returns the visitor for pairs of two numbers that the method of clustering needs. */
 static numbered_visitor choose_visitor(const struct clustering *clustering) {
     return clustering->options.method == IDX_CLUSTER_STAR ? store_for_stars : unite_clusters;
 }
@@ -108,7 +108,8 @@ static enum idx_status cluster_pair(struct clustering *clustering, const struct 
                                     struct idx_error *error) {
     const struct numbers *numbers = &clustering->numbers;
     size_t a = idxi_value_slots_find(&numbers->slots, pair->a), b = idxi_value_slots_find(&numbers->slots, pair->b);
-    if (a == SIZE_MAX || b == SIZE_MAX) return fail_unmapped(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
+    if (a == SIZE_MAX || b == SIZE_MAX)
+        return fail_unmapped_fingerprint(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
     return choose_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
 }
 
@@ -128,8 +129,8 @@ static enum idx_status cluster_pairs(struct clustering *clustering, const struct
 }
 
 /* Adds pairs to the sorter, which writes them to temporary files once its memory is full. */
-static enum idx_status add_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
-                                 struct idx_error *error) {
+static enum idx_status add_pairs_to_sorter(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
+                                           struct idx_error *error) {
     for (size_t i = 0; i < count; i++)
         IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, pairs[i].a, pairs[i].b, error));
     return IDX_OK;
@@ -141,7 +142,7 @@ static bool visit_found_pairs(void *context, const struct idx_pair *pairs, size_
     struct pair_visit *visit = context;
     struct clustering *clustering = visit->clustering;
     visit->status = has_numbers(clustering) ? cluster_pairs(clustering, pairs, count, visit->error)
-                                            : add_pairs(clustering, pairs, count, visit->error);
+                                            : add_pairs_to_sorter(clustering, pairs, count, visit->error);
     return visit->status == IDX_OK;
 }
 
@@ -164,7 +165,8 @@ static enum idx_status fill_numbers(struct clustering *clustering, struct idx_er
     return idxi_value_slots_make(&numbers->slots, numbers->fingerprints, count) ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Reads all fingerprints and their numbers into memory if a share of it holds them. */
+/* Reads all fingerprints and their numbers into memory if clustering->sorting.memory bytes hold them; else does
+ * nothing. idx_clusters frees them, even after an error. */
 static enum idx_status read_numbers(struct clustering *clustering, struct idx_error *error) {
     struct numbers *numbers = &clustering->numbers;
     uint64_t count = clustering->numbering.count;
@@ -197,19 +199,19 @@ static enum idx_status begin_stars_if_needed(struct clustering *clustering, stru
 static enum idx_status find_all_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
     struct pair_visit pair_visit = {.clustering = clustering, .status = IDX_OK, .error = error};
-    struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
-    joining.distance = options->distance;
-    joining.threads = options->threads;
-    joining.memory_bytes = options->memory_bytes / MEMORY_SHARES;
-    if (joining.memory_bytes < IDX_MIN_MEMORY_BYTES) joining.memory_bytes = IDX_MIN_MEMORY_BYTES;
-    joining.progress = options->progress;
-    joining.context = options->context;
+    struct idx_join_options join_options = IDX_JOIN_OPTIONS_INIT;
+    join_options.distance = options->distance;
+    join_options.threads = options->threads;
+    join_options.memory_bytes = options->memory_bytes / MEMORY_SHARES;
+    if (join_options.memory_bytes < IDX_MIN_MEMORY_BYTES) join_options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    join_options.progress = options->progress;
+    join_options.context = options->context;
     IDXI_TRY(read_numbers(clustering, error));
     IDXI_TRY(begin_stars_if_needed(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent; /* since idx_pairs reports its own meanwhile */
     do { /* once, unless stars were made only of some of the pairs */
-        IDXI_TRY(idx_pairs(clustering->index, &joining, visit_found_pairs, &pair_visit, error));
+        IDXI_TRY(idx_pairs(clustering->index, &join_options, visit_found_pairs, &pair_visit, error));
         IDXI_TRY(pair_visit.status);
     } while (clustering->stars.pairs != NULL && !idxi_stars_make_stored(&clustering->stars));
     idxi_stars_free(&clustering->stars);
@@ -230,11 +232,11 @@ static enum idx_status find_number(const struct clustering *clustering, struct i
     }
     *number = numbers->values[place];
     if (found && numbers->fingerprints[place] == fingerprint) return IDX_OK;
-    return fail_unmapped(clustering, fingerprint, error);
+    return fail_unmapped_fingerprint(clustering, fingerprint, error);
 }
 
-/* Sorts the pairs of a sorter by their keys, which are fingerprints. Visits each pair with the number of its key, and
- * with its value as `other`. */
+/* Sorts the pairs of a sorter by their keys, which are fingerprints, and calls `visit` with the number of each key, and
+ * with its value as `other`. Fails with IDX_BAD_CONTENT if a key has no number. */
 static enum idx_status visit_sorted_pairs(struct clustering *clustering, struct idxi_sorter *sorter,
                                           numbered_visitor visit, struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream, *pairs;
@@ -256,8 +258,8 @@ static enum idx_status visit_sorted_pairs(struct clustering *clustering, struct 
 
 /* A numbered_visitor: adds a pair to clustering->others, the sorter of pairs by their second fingerprint, here
  * `other`. */
-static enum idx_status add_by_second(struct clustering *clustering, uint64_t number, uint64_t other,
-                                     struct idx_error *error) {
+static enum idx_status add_pair_by_second(struct clustering *clustering, uint64_t number, uint64_t other,
+                                          struct idx_error *error) {
     return idxi_sorter_add_or_spill(&clustering->others, other, number, error);
 }
 
@@ -288,7 +290,7 @@ static enum idx_status reopen_sorter(struct idxi_sorter *sorter, const struct id
  * Unites the clusters of both numbers, or for stars adds them to clustering->pairs, which was emptied. */
 static enum idx_status number_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
     IDXI_TRY(idxi_sorter_open(&clustering->others, &clustering->sorting, error));
-    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs, add_by_second, error));
+    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs, add_pair_by_second, error));
     IDXI_TRY(reopen_sorter(&clustering->pairs, &clustering->sorting, error));
     IDXI_TRY(visit_sorted_pairs(clustering, &clustering->others, choose_visitor(clustering), error));
     idxi_sorter_close(&clustering->others);
@@ -297,9 +299,9 @@ static enum idx_status number_sorted_pairs(struct clustering *clustering, struct
 
 /* Frees the numbers in memory. If there were none, the pairs were only sorted: makes the clusters of them now. */
 static enum idx_status complete_clusters(struct clustering *clustering, struct idx_error *error) {
-    bool numbered = has_numbers(clustering);
+    bool had_numbers = has_numbers(clustering);
     free_numbers(&clustering->numbers);
-    if (numbered) return IDX_OK;
+    if (had_numbers) return IDX_OK;
     IDXI_TRY(number_sorted_pairs(clustering, error));
     return clustering->options.method == IDX_CLUSTER_STAR ? make_stars_of_sorted_pairs(clustering, error) : IDX_OK;
 }
@@ -313,17 +315,17 @@ static void set_representatives(struct clustering *clustering) {
 
 /* ---- Which documents are visited ---- */
 
-/* Sets the bit in clustering->of_several of each representative that has other members in its cluster. */
+/* Sets the bit in clustering->several_bits of each representative that has other members in its cluster. */
 static void mark_clusters_of_several(struct clustering *clustering) {
     for (uint64_t i = 0; i < clustering->numbering.count; i++) {
         uint64_t root = clustering->roots[i];
-        if (root != i) clustering->of_several[root / 64] |= UINT64_C(1) << root % 64;
+        if (root != i) clustering->several_bits[root / 64] |= UINT64_C(1) << root % 64;
     }
 }
 
 /* Returns whether the cluster of this representative has several fingerprints. */
 static bool has_several_fingerprints(const struct clustering *clustering, uint64_t root) {
-    return clustering->of_several[root / 64] >> root % 64 & 1;
+    return clustering->several_bits[root / 64] >> root % 64 & 1;
 }
 
 /* Adds the fingerprints of clusters to the sorter `pairs`, and their documents to `others`, by their keys
@@ -409,12 +411,12 @@ static enum idx_status complete_options(struct clustering *clustering, struct id
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-/* Makes the array of roots, in which each number is its own root, and the bits of `of_several`, all 0. */
+/* Makes the array of roots, in which each number is its own root, and the bits of `several_bits`, all 0. */
 static enum idx_status allocate_roots(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     clustering->roots = malloc((count + 1) * sizeof *clustering->roots);
-    clustering->of_several = calloc(count / 64 + 1, sizeof *clustering->of_several);
-    if (clustering->roots == NULL || clustering->of_several == NULL) return idxi_fail_memory(error);
+    clustering->several_bits = calloc(count / 64 + 1, sizeof *clustering->several_bits);
+    if (clustering->roots == NULL || clustering->several_bits == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < count; i++) clustering->roots[i] = (uint32_t)i;
     return IDX_OK;
 }
@@ -459,7 +461,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
     free_numbers(&clustering.numbers);
     idxi_stars_free(&clustering.stars);
     free(clustering.roots);
-    free(clustering.of_several);
+    free(clustering.several_bits);
     if (clustering.folder >= 0) close(clustering.folder);
     return status;
 }

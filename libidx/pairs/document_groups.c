@@ -56,7 +56,7 @@ static enum idx_status add_live_fingerprints(struct idxi_sorter *sorter, const s
         IDXI_TRY(stream.stream.read(&stream.stream, fingerprints, NULL, IDXI_STREAM_ENTRIES, &count, error));
         for (size_t i = 0; i < count; i++)
             IDXI_TRY(add_if_live(sorter, index, idxf_unpermute(&table->permutation, fingerprints[i]), error));
-        IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error));
+        IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error)); /* fails if cancelled */
     } while (count > 0);
     return IDX_OK;
 }
@@ -104,13 +104,13 @@ enum idx_status idxi_document_groups_read_next(struct idxi_document_groups *grou
     size_t place;
     IDXI_TRY(idxi_reading_peek(reading, &place, found, error));
     if (!*found) return IDX_OK;
-    *group = (struct idxi_document_group){.fingerprint = reading->fingerprints[place], .count = 0, .first = UINT64_MAX};
+    *group = (struct idxi_document_group){.fingerprint = reading->fingerprints[place], .first_document = UINT64_MAX};
     do {
         uint64_t value = reading->values[place];
         if (groups->ranks.of != NULL && value >= groups->ranks.count) /* a damaged map has a number beyond the last */
             return idxi_fail_fault(error, IDXF_FAULT_COUNT, groups->maps[0].map.map->path, 0);
         if (groups->ranks.of != NULL) value = groups->ranks.of[value];
-        if (value < group->first) group->first = value;
+        if (value < group->first_document) group->first_document = value;
         group->count++;
         reading->next++;
         IDXI_TRY(idxi_reading_peek(reading, &place, &has_more, error));

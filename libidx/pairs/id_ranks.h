@@ -14,13 +14,13 @@ struct idxi_id_ranks {
 /* Compares two IDs by their bytes: below 0, 0 or above 0, as memcmp. An ID comes before those that begin with it. */
 int idxi_compare_id_bytes(const void *a, size_t a_length, const void *b, size_t b_length);
 
-/* Sets *ranks to the ranks of the IDs of an index with IDX_ID_TEXT. The IDs must fit into `memory` bytes while they are
- * sorted; only the ranks stay. Call idxi_id_ranks_free even if this fails. Errors: IDX_OUT_OF_MEMORY, also if they
- * don't fit; and those of damaged files. */
-enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
+/* Sets *ranks to the ranks of all IDs of an index with IDX_ID_TEXT. Sorts the IDs in at most `max_memory` bytes; only
+ * the ranks stay, 8 bytes for each document. Call idxi_id_ranks_free even if this fails. Errors: IDX_OUT_OF_MEMORY,
+ * also if `max_memory` is too little; and those of damaged files. */
+enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t max_memory,
                                    struct idx_error *error);
 
-/* Frees the ranks. */
+/* Frees the array of ranks. */
 void idxi_id_ranks_free(struct idxi_id_ranks *ranks);
 
 #endif

@@ -26,8 +26,9 @@ unsigned idxi_join_choose_range_bits(const struct idxi_join *join) {
 
 /* ---- Tables ---- */
 
-/* Fails if a segment's table did not hold as many fingerprints as its header says, unless the join ended before all
- * were loaded. Resets the counts of all workers to 0, for the next table. */
+/* Fails with IDX_BAD_CONTENT if the threads have not loaded as many fingerprints of a segment's table as its header
+ * says, unless the join ended before all were loaded. Else resets the counts of all workers to 0, for the next table.
+ */
 static enum idx_status check_and_reset_counts(const struct idxi_join *join, struct idx_error *error) {
     for (size_t i = 0; i < join->a->open_segments; i++) {
         const struct idxi_table *table = &join->a->segments[i]->tables[join->table->table];
@@ -70,7 +71,7 @@ static void set_current_table(struct idxi_join *join, size_t order) {
         if (table->radius == 0) join->earlier[join->earlier_count++] = idxf_permute(&join->permutation, table->mask);
     }
     join->leaf_count = 0;
-    join->pass = (struct idxi_join_pass){.narrow = join->prefix, .errors = radius};
+    join->pass = (struct idxi_join_pass){.error_mask = join->prefix, .max_errors = radius};
 }
 
 /* Finds the pairs of one table: those within ranges, and if it has a radius, those across them. */
@@ -84,7 +85,7 @@ static enum idx_status match_one_table(struct idxi_join *join, size_t order, str
     return get_first_worker_error(join, error);
 }
 
-/* Returns the steps of progress: how many fingerprints all passes over all tables load. */
+/* Returns how many steps the progress has: one for each fingerprint of index a, in each pass over each table. */
 static uint64_t count_progress_steps(const struct idxi_join *join) {
     uint64_t passes = 0;
     for (size_t i = 0; i < join->probing->count; i++)
@@ -127,9 +128,10 @@ static enum idx_status match_tables_and_pending(struct idxi_join *join, struct i
 /* Finds all pairs: in memory if the tables can't find them or are expected to take longer, else by the tables. */
 static enum idx_status find_all_pairs(struct idxi_join *join, struct idx_error *error) {
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
-    IDXI_TRY(idxi_join_prefers_memory(join) ? idxi_join_match_in_memory(join, error)
-                                            : match_tables_and_pending(join, error));
-    return idxi_progress_add(&join->progress, 0, error);
+    enum idx_status status =
+        idxi_join_prefers_memory(join) ? idxi_join_match_in_memory(join, error) : match_tables_and_pending(join, error);
+    IDXI_TRY(status);
+    return idxi_progress_add(&join->progress, 0, error); /* fails if cancelled */
 }
 
 /* Replaces the default distance and memory in the options by the values that they mean, and checks all options. Errors:

@@ -26,15 +26,15 @@ struct idxi_join_leaf {
     unsigned same_bits;
 };
 
-/* Which pairs of a table are looked for: those that agree in some bits, and differ in each mask of `before`, since
- * pairs that agree in one of these were found in an earlier pass. */
+/* Which pairs of a table a pass looks for: those that agree in some bits, and differ in each mask of `found_masks`,
+ * since an earlier pass has found the pairs that agree in one of these. */
 struct idxi_join_pass {
-    unsigned number; /* 0: ranges in table order; from 1 on, the part of the bits after the leading ones in which pairs
-                        agree; there is a part for each bit of the radius */
-    uint64_t before[IDX_MAX_RADIUS + 1]; /* `number` masks */
-    uint64_t mask, value;                /* only fingerprints whose bits of `mask` are `value` are loaded */
-    uint64_t narrow;                     /* the bits in which a pair differs in at most `errors` places */
-    unsigned errors;
+    unsigned number; /* 0: pairs within ranges, in table order. From 1 to the radius: pairs that agree in this part of
+                        the bits after the leading ones, which are cut into as many parts */
+    uint64_t found_masks[IDX_MAX_RADIUS + 1]; /* `number` masks */
+    uint64_t mask, value;                     /* only fingerprints whose bits of `mask` are `value` are loaded */
+    uint64_t error_mask;                      /* a pair differs in at most `max_errors` of these bits */
+    unsigned max_errors;
 };
 
 /* The fingerprints of an index that are the same in some bits: as they were loaded, and in buckets by other bits. */
@@ -60,7 +60,7 @@ struct idxi_join {
     atomic_bool ended; /* set by an error, or by the visitor */
     pthread_mutex_t visit_mutex;
 
-    /* The table that is gone through. */
+    /* The current table. */
     size_t order; /* its number in the probing */
     const struct idxi_probed *table;
     struct idxf_permutation permutation;
@@ -72,9 +72,9 @@ struct idxi_join {
     size_t leaf_count, leaf_capacity;
     struct idxi_join_pass pass;
     atomic_size_t next;             /* number of the next leaf or bucket that a thread takes */
-    struct idxi_join_side sides[2]; /* what join_spread.c loads; the second one only between two indexes */
+    struct idxi_join_side sides[2]; /* loaded by join_spread.c; the second one only between two indexes */
     uint32_t *sort_counts;          /* for sorting the sides on several threads; else NULL */
-    size_t side_capacity;           /* fingerprints that a side holds; 0: the sides are not made yet */
+    size_t side_capacity;           /* fingerprints that a side can hold; 0: there are no sides yet */
     unsigned spread_bits;           /* how many bits the sides are sorted by */
     atomic_bool is_full;            /* whether a side had no room for all */
 };
@@ -86,8 +86,8 @@ struct idxi_join_worker {
     uint64_t *arrays[IDXI_JOIN_ARRAYS];
     struct idx_pair pairs[IDXI_JOIN_PAIRS];
     size_t pair_count;
-    uint64_t *loaded_counts; /* how many fingerprints of each segment of `a` were loaded, which is checked */
-    enum idx_status status;  /* the status of checking whether pairs are live, with its error */
+    uint64_t *loaded_counts; /* for each segment of `a`: the fingerprints that were loaded of it, to be checked */
+    enum idx_status status;  /* of the check whether pairs are live; `error` belongs to it */
     struct idx_error error;
 };
 
@@ -105,22 +105,26 @@ static inline uint64_t idxi_get_leaf_high(const struct idxi_join_leaf *leaf) {
 uint64_t idxi_join_count_larger_index(const struct idxi_join *join);
 
 /* Returns how many leading bits cut the fingerprints into ranges of at most idxi_join_get_range_limit fingerprints, if
- * they are spread evenly. */
+ * all are spread evenly. */
 unsigned idxi_join_choose_range_bits(const struct idxi_join *join);
 
 /* ---- Threads: join_workers.c ---- */
 
-/* Makes a worker for each thread, with its arrays. Errors: IDX_OUT_OF_MEMORY. Call idxi_join_free_workers even if this
- * fails; it may also be called if no workers were made. */
+/* Makes a worker for each thread, with arrays of join->capacity fingerprints. Call idxi_join_free_workers even if this
+ * fails. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_join_make_workers(struct idxi_join *join, struct idx_error *error);
+/* Frees all workers, if there are any. */
 void idxi_join_free_workers(struct idxi_join *join);
 
-/* A task takes leaves or buckets by counting up join->next, which begins at 0, until none is left or the join ended.
- * idxi_join_run_task runs it once on each thread. An error of one ends the join, and is returned. */
+/* What each thread of a join does: takes leaves or buckets by counting up join->next, until none is left or the join
+ * has ended. */
 typedef enum idx_status (*idxi_join_task)(struct idxi_join_worker *worker, struct idx_error *error);
+/* Sets join->next to 0, and runs a task once on each thread. Then hands over the pairs of all workers. An error of one
+ * thread ends the join, and is returned. Errors: those of the task, and IDX_CANCELLED. */
 enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, struct idx_error *error);
 
-/* Calls the visitor with the pairs that a worker has gathered, unless the join has ended, and forgets them. */
+/* Calls the visitor with the pairs that a worker has gathered, unless the join has ended, and forgets them. Ends the
+ * join if the visitor returns false. Several threads may call it at once, each for its own worker. */
 void idxi_join_hand_over_pairs(struct idxi_join_worker *worker);
 
 /* Adds the pair of fingerprint `x` of index a and `y` of b to those that a worker has gathered. Once there are
@@ -136,11 +140,12 @@ bool idxi_join_is_going_on(void *context);
 /* Returns about how many fingerprints a range has at most. */
 size_t idxi_join_get_range_limit(const struct idxi_join *join);
 
-/* Returns the current table of the join in all segments of an index. Its `counts` are NULL: the caller sets them if the
- * loaded fingerprints are to be counted. */
+/* Returns the current table of the join in all segments of an index. Its `counts` are NULL. The caller sets them to
+ * have the loaded fingerprints counted. */
 struct idxi_ranges idxi_join_get_table_ranges(const struct idxi_join *join, const struct idx_index *index);
 
-/* Returns a range, not loaded yet, whose fingerprints go to the worker's array of this number. */
+/* Returns the range from `low` to `high` of the current pass, not loaded yet. Its fingerprints will go to the worker's
+ * array number `array` (IDXI_ARRAY_A or IDXI_ARRAY_B). */
 struct idxi_range idxi_join_make_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
                                        uint64_t high);
 
@@ -166,24 +171,27 @@ enum idx_status idxi_join_match_all_leaves(struct idxi_join_worker *worker, stru
 
 /* ---- Spread: join_spread.c ---- */
 
-/* Finds the pairs of the current table, which has a radius, whose fingerprints differ in the leading bits. */
+/* Finds the pairs of the current table, which has a radius, whose fingerprints differ in the leading bits. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of damaged files. */
 enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx_error *error);
 
-/* Frees the sides of a join, which idxi_join_match_across_ranges makes once. */
+/* Frees the sides of a join, if idxi_join_match_across_ranges has made them. */
 void idxi_join_free_sides(struct idxi_join *join);
 
 /* ---- Pending: join_pending.c ---- */
 
-/* Finds every pair of which at least one fingerprint is only pending, each once, and hands it over by the first worker.
- * Needs the time of one look-up and 16 bytes per fingerprint. */
+/* Finds each pair of which at least one fingerprint is only pending, once, and hands it over by the first worker. Takes
+ * the time of one look-up and 16 bytes per pending fingerprint. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of
+ * damaged files. */
 enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error *error);
 
 /* ---- Arrays in memory: join_arrays.c ---- */
 
-/* Returns whether to search in memory, since the tables can't find the pairs, or are expected to take longer. */
+/* Returns whether to search in memory: because the tables can't find the pairs, or are expected to take longer. */
 bool idxi_join_prefers_memory(const struct idxi_join *join);
 
-/* Finds all pairs in memory, pending fingerprints included. */
+/* Finds all pairs in memory, those of pending fingerprints too, and calls the visitor with them. Sets join->ended if
+ * the visitor ends the search. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of damaged files. */
 enum idx_status idxi_join_match_in_memory(struct idxi_join *join, struct idx_error *error);
 
 #endif

@@ -17,16 +17,16 @@ struct side {
     size_t capacity;     /* fingerprints */
     uint32_t part_count; /* how many parts the side is read in */
     uint32_t part;       /* the number of the one in memory */
-    uint32_t tasks;      /* how many tasks a part is read in: its steps */
+    uint32_t step_count; /* how many steps a part is read in, by several threads */
     atomic_bool is_full; /* there are more fingerprints than the counts in the files say */
 };
 
 /* A search of all parts of one side with all parts of the other one. */
-struct searching {
+struct part_search {
     struct idxi_join *join;
     struct side a, b;
     uint64_t memory;                        /* bytes for the fingerprints of both sides, and for searching them */
-    uint64_t total_searches, searches_done; /* each of a part within itself, or of two parts */
+    uint64_t total_searches, searches_done; /* a search is of one part within itself, or of two parts */
 };
 
 /* Returns the number of fingerprints, or a little more: each pending record counts as one. */
@@ -35,15 +35,15 @@ static uint64_t count_with_pending(const struct idx_index *index) {
 }
 
 /* Returns how many bytes the arrays of both sides, and searching them, may take. */
-static uint64_t get_array_memory(const struct idxi_join *join) {
+static uint64_t get_array_bytes(const struct idxi_join *join) {
     return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
 }
 
 /* What a fingerprint takes: its place in an array, and what searching needs beside it. */
 #define FINGERPRINT_BYTES (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES)
 
-/* Returns how many fingerprints a part may have at most. If all of both sides fit the memory, only the limit of array
- * pairs counts, UINT32_MAX - 1. Else it is what half of the memory holds, since two parts are in memory. */
+/* Returns how many fingerprints a part may have at most, if `memory` bytes are for two parts and searching them. If all
+ * of both sides fit, only the limit of array pairs counts, UINT32_MAX - 1. */
 static uint64_t choose_part_limit(const struct idxi_join *join, uint64_t memory) {
     uint64_t limit = memory / 2 / FINGERPRINT_BYTES;
     uint64_t all = count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
@@ -63,7 +63,7 @@ static uint32_t count_parts(uint64_t fingerprints, uint64_t part_limit) {
  */
 static double estimate_search_time(const struct idxi_join *join) {
     uint64_t all_a = count_with_pending(join->a), all_b = count_with_pending(join->b);
-    uint64_t part_limit = choose_part_limit(join, get_array_memory(join));
+    uint64_t part_limit = choose_part_limit(join, get_array_bytes(join));
     double a_parts = count_parts(all_a, part_limit), b_parts = count_parts(all_b, part_limit);
     uint64_t a_part = (uint64_t)((double)all_a / a_parts), b_part = (uint64_t)((double)all_b / b_parts);
     unsigned distance = join->options.distance, bits = join->a->manifest->bits;
@@ -97,68 +97,68 @@ static bool append_fingerprints(void *context, const uint64_t *fingerprints, siz
  * headers say. */
 static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
     struct side *side = context;
-    uint32_t step = side->part * side->tasks + (uint32_t)number;
-    IDXI_TRY(idx_visit_part(side->index, step, side->part_count * side->tasks, append_fingerprints, side, error));
+    uint32_t step = side->part * side->step_count + (uint32_t)number;
+    IDXI_TRY(idx_visit_part(side->index, step, side->part_count * side->step_count, append_fingerprints, side, error));
     if (side->is_full) return idxi_fail_fault(error, IDXF_FAULT_COUNT, side->index->segments[0]->tables[0].path, 0);
-    return idxi_progress_add(side->progress, 0, error);
+    return idxi_progress_add(side->progress, 0, error); /* fails if cancelled */
 }
 
 /* Reads part number `part` of a side on all threads: in 16 steps, so that threads end together, or in one step if 32
  * bits can't number the steps of all parts. */
-static enum idx_status load_part(struct searching *searching, struct side *side, uint32_t part,
+static enum idx_status load_part(struct part_search *search, struct side *side, uint32_t part,
                                  struct idx_error *error) {
-    side->tasks = UINT32_MAX / side->part_count < 16 ? 1 : 16;
+    side->step_count = UINT32_MAX / side->part_count < 16 ? 1 : 16;
     side->part = part;
     side->count = 0;
     if (side->part_count == 1) idxi_array_populate(side->fingerprints, side->capacity);
-    return idxi_run_parallel(side->tasks, searching->join->options.threads, load_step, side, side->progress, error);
+    return idxi_run_parallel(side->step_count, search->join->options.threads, load_step, side, side->progress, error);
 }
 
 /* ---- Searching ---- */
 
 /* Searches the loaded part of side a within itself if `b` is NULL, else with the loaded part of `b`. All such searches
  * add equal shares to the progress. */
-static enum idx_status search_loaded_parts(struct searching *searching, const struct side *b, struct idx_error *error) {
-    struct idxi_join *join = searching->join;
-    uint64_t work = idxi_count_fingerprints(join->a), done = searching->searches_done++;
-    uint64_t array_bytes = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
+static enum idx_status search_loaded_parts(struct part_search *search, const struct side *b, struct idx_error *error) {
+    struct idxi_join *join = search->join;
+    double share = (double)idxi_count_fingerprints(join->a) / (double)search->total_searches;
+    double done = (double)search->searches_done++;
+    uint64_t array_bytes = (search->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {
         .distance = join->options.distance,
         .threads = join->options.threads,
-        .memory = searching->memory > array_bytes ? searching->memory - array_bytes : 0,
+        .memory = search->memory > array_bytes ? search->memory - array_bytes : 0,
         .visit = join->visit,
         .visit_context = join->visit_context,
         .progress = &join->progress,
         .within = join->within,
-        .work = (uint64_t)((double)work / (double)searching->total_searches * (double)(done + 1)) -
-                (uint64_t)((double)work / (double)searching->total_searches * (double)done),
+        .work = (uint64_t)(share * (done + 1)) - (uint64_t)(share * done),
     };
-    IDXI_TRY(idxi_find_array_pairs(&pairs, searching->a.fingerprints, searching->a.count,
-                                   b == NULL ? NULL : b->fingerprints, b == NULL ? 0 : b->count, error));
+    IDXI_TRY(idxi_find_array_pairs(&pairs, search->a.fingerprints, search->a.count, b == NULL ? NULL : b->fingerprints,
+                                   b == NULL ? 0 : b->count, error));
     join->ended = pairs.ended;
     return IDX_OK;
 }
 
 /* Searches part number `part` of side a, which is in memory, with each part of side b, which is read for that. Within
  * one index, where both sides have the same parts, searches the part within itself, and then only with later parts. */
-static enum idx_status search_with_all_parts_of_b(struct searching *searching, uint32_t part, struct idx_error *error) {
-    bool within = searching->join->within;
-    if (within) IDXI_TRY(search_loaded_parts(searching, NULL, error));
-    for (uint32_t i = within ? part + 1 : 0; i < searching->b.part_count && !searching->join->ended; i++) {
-        IDXI_TRY(load_part(searching, &searching->b, i, error));
-        IDXI_TRY(search_loaded_parts(searching, &searching->b, error));
+static enum idx_status search_with_all_parts_of_b(struct part_search *search, uint32_t part, struct idx_error *error) {
+    bool within = search->join->within;
+    if (within) IDXI_TRY(search_loaded_parts(search, NULL, error));
+    for (uint32_t i = within ? part + 1 : 0; i < search->b.part_count && !search->join->ended; i++) {
+        IDXI_TRY(load_part(search, &search->b, i, error));
+        IDXI_TRY(search_loaded_parts(search, &search->b, error));
     }
     return IDX_OK;
 }
 
 /* Loads the parts of side a one after the other, and searches each with all of side b, until the visitor ends the
  * join. */
-static enum idx_status search_all_parts(struct searching *searching, struct idx_error *error) {
-    uint64_t a = searching->a.part_count, b = searching->b.part_count;
-    searching->total_searches = searching->join->within ? a * (a + 1) / 2 : a * b;
-    for (uint32_t i = 0; i < a && !searching->join->ended; i++) {
-        IDXI_TRY(load_part(searching, &searching->a, i, error));
-        IDXI_TRY(search_with_all_parts_of_b(searching, i, error));
+static enum idx_status search_all_parts(struct part_search *search, struct idx_error *error) {
+    uint64_t a = search->a.part_count, b = search->b.part_count;
+    search->total_searches = search->join->within ? a * (a + 1) / 2 : a * b;
+    for (uint32_t i = 0; i < a && !search->join->ended; i++) {
+        IDXI_TRY(load_part(search, &search->a, i, error));
+        IDXI_TRY(search_with_all_parts_of_b(search, i, error));
     }
     return IDX_OK;
 }
@@ -180,13 +180,13 @@ static enum idx_status open_side(struct idxi_join *join, struct side *side, cons
 }
 
 enum idx_status idxi_join_match_in_memory(struct idxi_join *join, struct idx_error *error) {
-    struct searching searching = {.join = join, .memory = get_array_memory(join)};
-    uint64_t part_limit = choose_part_limit(join, searching.memory);
+    struct part_search search = {.join = join, .memory = get_array_bytes(join)};
+    uint64_t part_limit = choose_part_limit(join, search.memory);
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_count_fingerprints(join->a), error));
-    enum idx_status status = open_side(join, &searching.a, join->a, part_limit, error);
-    if (status == IDX_OK) status = open_side(join, &searching.b, join->b, part_limit, error);
-    if (status == IDX_OK) status = search_all_parts(&searching, error);
-    idxi_array_release(searching.a.fingerprints, searching.a.capacity);
-    idxi_array_release(searching.b.fingerprints, searching.b.capacity);
+    enum idx_status status = open_side(join, &search.a, join->a, part_limit, error);
+    if (status == IDX_OK) status = open_side(join, &search.b, join->b, part_limit, error);
+    if (status == IDX_OK) status = search_all_parts(&search, error);
+    idxi_array_release(search.a.fingerprints, search.a.capacity);
+    idxi_array_release(search.b.fingerprints, search.b.capacity);
     return status;
 }

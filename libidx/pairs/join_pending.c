@@ -15,12 +15,12 @@ struct fingerprints {
     size_t count;
 };
 
-/* The look-ups of one side's pending fingerprints in the other index, or within one index in that. */
-struct finding {
+/* The look-ups of the pending fingerprints of one index in the other one, or within one index in itself. */
+struct pending_lookup {
     struct idxi_join *join;
     const struct fingerprints *queries;
     const struct fingerprints *queries_of_a; /* the queries of `a`, which are looked up first */
-    bool reverse;                            /* the queries are those of `b`, looked up in `a` */
+    bool is_reversed;                        /* the queries are those of `b`, looked up in `a` */
     struct idxi_search search;
 };
 
@@ -37,32 +37,33 @@ static bool contains(const struct fingerprints *fingerprints, uint64_t fingerpri
 
 /* Returns whether to skip a match, because it is the query itself, or because another query finds the same pair. A pair
  * of two queries belongs to the smaller one, or between two indexes to that of `a`. */
-static bool belongs_to_other_query(const struct finding *finding, uint64_t query, uint64_t match) {
-    if (finding->join->within) return match == query || (match < query && contains(finding->queries, match));
-    return finding->reverse && contains(finding->queries_of_a, match);
+static bool belongs_to_other_query(const struct pending_lookup *lookup, uint64_t query, uint64_t match) {
+    if (lookup->join->within) return match == query || (match < query && contains(lookup->queries, match));
+    return lookup->is_reversed && contains(lookup->queries_of_a, match);
 }
 
 /* An idxi_match_visitor: adds the pair of query `number` and its match, unless another query finds it. Returns false if
  * the join has ended or was cancelled. */
 static bool visit_match(void *context, size_t number, const struct idx_match *match) {
-    struct finding *finding = context;
-    struct idxi_join_worker *worker = finding->join->workers[0];
-    uint64_t query = finding->queries->values[number], found = match->fingerprint;
-    if (belongs_to_other_query(finding, query, found)) return true;
-    idxi_join_add_pair(worker, finding->reverse ? found : query, finding->reverse ? query : found, match->distance);
+    struct pending_lookup *lookup = context;
+    struct idxi_join_worker *worker = lookup->join->workers[0];
+    uint64_t query = lookup->queries->values[number], found = match->fingerprint;
+    if (belongs_to_other_query(lookup, query, found)) return true;
+    idxi_join_add_pair(worker, lookup->is_reversed ? found : query, lookup->is_reversed ? query : found,
+                       match->distance);
     return idxi_join_is_going_on(worker);
 }
 
-/* Looks up all queries in an index, until the join ends. Visits the pairs that they find. */
-static enum idx_status look_up_queries(struct finding *finding, const struct idx_index *index,
+/* Looks up lookup->queries in an index, until the join ends or is cancelled. Visits the pairs that they find. */
+static enum idx_status look_up_queries(struct pending_lookup *lookup, const struct idx_index *index,
                                        struct idx_error *error) {
     bool goes_on = true;
-    for (size_t begin = 0; begin < finding->queries->count && goes_on; begin += CHUNK) {
-        size_t remaining = finding->queries->count - begin, end = begin + (remaining < CHUNK ? remaining : CHUNK);
-        idxi_search_init(&finding->search, index, finding->join->options.distance, finding->queries->values,
-                         visit_match, finding, error);
-        IDXI_TRY(idxi_search_queries(&finding->search, begin, end));
-        goes_on = idxi_join_is_going_on(finding->join->workers[0]);
+    for (size_t begin = 0; begin < lookup->queries->count && goes_on; begin += CHUNK) {
+        size_t remaining = lookup->queries->count - begin, end = begin + (remaining < CHUNK ? remaining : CHUNK);
+        idxi_search_init(&lookup->search, index, lookup->join->options.distance, lookup->queries->values, visit_match,
+                         lookup, error);
+        IDXI_TRY(idxi_search_queries(&lookup->search, begin, end));
+        goes_on = idxi_join_is_going_on(lookup->join->workers[0]);
     }
     return IDX_OK;
 }
@@ -70,16 +71,16 @@ static enum idx_status look_up_queries(struct finding *finding, const struct idx
 /* Looks up the pending fingerprints `a` of index a in index b, and between two indexes also `b` in index a. */
 static enum idx_status find_pairs_of_pending(struct idxi_join *join, const struct fingerprints *a,
                                              const struct fingerprints *b, struct idx_error *error) {
-    struct finding *finding = calloc(1, sizeof *finding);
-    if (finding == NULL) return idxi_fail_memory(error);
-    *finding = (struct finding){.join = join, .queries = a, .queries_of_a = a};
-    enum idx_status status = look_up_queries(finding, join->b, error);
+    struct pending_lookup *lookup = calloc(1, sizeof *lookup);
+    if (lookup == NULL) return idxi_fail_memory(error);
+    *lookup = (struct pending_lookup){.join = join, .queries = a, .queries_of_a = a};
+    enum idx_status status = look_up_queries(lookup, join->b, error);
     if (status == IDX_OK && !join->within) {
-        finding->queries = b;
-        finding->reverse = true;
-        status = look_up_queries(finding, join->a, error);
+        lookup->queries = b;
+        lookup->is_reversed = true;
+        status = look_up_queries(lookup, join->a, error);
     }
-    free(finding);
+    free(lookup);
     return status;
 }
 
@@ -93,5 +94,5 @@ enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error
     free(b.values);
     if (status != IDX_OK) return status;
     idxi_join_hand_over_pairs(join->workers[0]);
-    return idxi_progress_add(&join->progress, 0, error);
+    return idxi_progress_add(&join->progress, 0, error); /* fails if cancelled */
 }

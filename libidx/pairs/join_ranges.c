@@ -70,11 +70,12 @@ void idxi_join_match_loaded(struct idxi_join_worker *worker, unsigned same_bits,
     balls->comparison.before_count = 0;
     for (size_t i = 0; i < join->earlier_count; i++)
         idxi_balls_add_searched(balls, (struct idxi_ball){join->earlier[i], 0});
-    for (unsigned i = 0; i < pass->number; i++) idxi_balls_add_searched(balls, (struct idxi_ball){pass->before[i], 0});
+    for (unsigned i = 0; i < pass->number; i++)
+        idxi_balls_add_searched(balls, (struct idxi_ball){pass->found_masks[i], 0});
     if (a->count > join->capacity || (b != NULL && b->count > join->capacity))
         idxi_balls_search_alone(balls, a->values, a->count, b == NULL ? NULL : b->values, b == NULL ? 0 : b->count);
     else
-        idxi_match_sides(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same_bits), pass->errors,
+        idxi_match_sides(&worker->matching, a, b, pass->error_mask & ~idxi_top_bits(same_bits), pass->max_errors,
                          pass->number == 0);
 }
 
@@ -89,7 +90,7 @@ static enum idx_status match_with_range_of_b(struct idxi_join_worker *worker, co
         IDXI_TRY(idxi_range_load(&ranges, &b_range, error));
         struct idxi_match_side b = idxi_join_get_array_side(worker, IDXI_ARRAY_B, b_range.count);
         idxi_join_match_loaded(worker, leaf->same_bits, a, &b);
-        IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error));
+        IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error)); /* fails if cancelled */
         if (b_range.high == high) break;
     }
     return IDX_OK;

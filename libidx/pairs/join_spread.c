@@ -34,7 +34,7 @@ static enum idx_status load_leaf(struct idxi_join_worker *worker, const struct i
         append_range(join, side, &range);
         if (range.high == idxi_get_leaf_high(leaf)) break;
     }
-    return idxi_progress_add(&join->progress, 0, error);
+    return idxi_progress_add(&join->progress, 0, error); /* fails if cancelled */
 }
 
 /* An idxi_join_task: loads leaves that no other thread has taken, until all are loaded. */
@@ -48,8 +48,9 @@ static enum idx_status load_leaves(struct idxi_join_worker *worker, struct idx_e
     return IDX_OK;
 }
 
-/* Loads into all sides the fingerprints whose bits of `mask` are `value`. Sets join->is_full if they don't fit, which
- * it knows beforehand if even an equal share of all fingerprints for each value of the mask is too much. */
+/* Loads into all sides the fingerprints whose bits of `mask` are `value`. Sets join->is_full if they don't fit. It
+ * loads nothing if they can't fit: if an equal share of all fingerprints for each value of the mask is too much
+ * already. */
 static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_t value, struct idx_error *error) {
     join->is_full = idxi_join_count_larger_index(join) >> idxf_count_bits(mask) > join->side_capacity;
     if (join->is_full) return IDX_OK;
@@ -182,15 +183,15 @@ enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx
     if (width > range_bits) width = range_bits;
     join->spread_bits = width;
     IDXI_TRY(make_sides(join, error));
-    join->pass.before[0] = idxi_top_bits(join->leading_bits);
-    join->pass.narrow &= ~idxi_top_bits(join->leading_bits);
+    join->pass.found_masks[0] = idxi_top_bits(join->leading_bits);
+    join->pass.error_mask &= ~idxi_top_bits(join->leading_bits);
     for (join->pass.number = 1; join->pass.number <= radius && !join->ended; join->pass.number++) {
         shift -= width;
         uint64_t part = idxf_low_bits(width) << shift;
-        join->pass.narrow &= ~part;
-        join->pass.errors = radius - join->pass.number;
+        join->pass.error_mask &= ~part;
+        join->pass.max_errors = radius - join->pass.number;
         IDXI_TRY(match_part(join, part, 0, 0, error));
-        join->pass.before[join->pass.number] = part;
+        join->pass.found_masks[join->pass.number] = part;
     }
     return IDX_OK;
 }

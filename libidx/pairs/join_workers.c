@@ -27,8 +27,7 @@ static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
 }
 
 void idxi_join_add_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance) {
-    const struct idxi_join *join = worker->join;
-    bool swaps = join->within && x > y;
+    bool swaps = worker->join->within && x > y;
     worker->pairs[worker->pair_count++] = (struct idx_pair){swaps ? y : x, swaps ? x : y, distance};
     if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over_pairs(worker);
 }

@@ -125,15 +125,15 @@ static struct idxi_match_side copy_sorted(struct idxi_matching *matching, const 
 }
 
 void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_side *a, const struct idxi_match_side *b,
-                      uint64_t narrow, unsigned errors, bool ascending) {
+                      uint64_t error_mask, unsigned max_errors, bool ascending) {
     struct parts parts;
     struct idxi_balls *balls = &matching->balls;
     if (a->count == 0 || (b != NULL && b->count == 0)) return;
     unsigned max_bits = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
-    size_t known_before = balls->comparison.before_count;
+    size_t outer_count = balls->comparison.before_count;
     if (max_bits > IDXI_SORTED_BITS) max_bits = IDXI_SORTED_BITS;
     /* Without errors, sides that ascend are in order by all bits already, so that more bits cost no sorting. */
-    choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : max_bits);
+    choose_masks(&parts, error_mask, max_errors, ascending && max_errors == 0 ? 64 : max_bits);
     for (size_t i = 0; i < parts.count; i++) {
         bool is_sorted = ascending && i == 0;
         struct idxi_match_side sorted_a = is_sorted ? *a : copy_sorted(matching, a, parts.masks[i]);
@@ -145,5 +145,5 @@ void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_si
         }
         idxi_balls_add_searched(balls, (struct idxi_ball){parts.masks[i], 0});
     }
-    balls->comparison.before_count = known_before;
+    balls->comparison.before_count = outer_count;
 }

@@ -18,11 +18,11 @@ struct idxi_match_side {
     size_t count;
 };
 
-/* Finds pairs of one fingerprint of `a` and one of `b`, or of two of `a` if `b` is NULL, and calls the visitor of the
- * comparison with them: all that are within the distance and differ in at most `errors` bits of the mask `narrow`. It
- * may find other pairs within the distance, but none twice in a call. `ascending` says that each side ascends and all
- * fingerprints agree in the bits above the highest one of `narrow`, which saves sorting once. */
+/* Finds pairs of one fingerprint of `a` and one of `b`, or of two of `a` if `b` is NULL, and calls the visitor of
+ * matching->balls.comparison with them: all that are within the distance and differ in at most `max_errors` bits of
+ * `error_mask`. It may find other pairs within the distance, but none twice in a call. `ascending` says that each side
+ * ascends and all fingerprints agree in the bits above the highest one of `error_mask`, which saves sorting once. */
 void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_side *a, const struct idxi_match_side *b,
-                      uint64_t narrow, unsigned errors, bool ascending);
+                      uint64_t error_mask, unsigned max_errors, bool ascending);
 
 #endif

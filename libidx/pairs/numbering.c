@@ -5,25 +5,25 @@
 
 /* ---- By the first document ---- */
 
-/* Adds each fingerprint to the sorter, with its group's `first` (document_groups.h) as key. */
-static enum idx_status add_groups_by_first(struct idxi_sorter *sorter, struct idxi_document_groups *groups,
-                                           struct idx_error *error) {
+/* Adds each fingerprint to the sorter, with its group's first_document (document_groups.h) as key. */
+static enum idx_status add_groups_by_first_document(struct idxi_sorter *sorter, struct idxi_document_groups *groups,
+                                                    struct idx_error *error) {
     struct idxi_document_group group;
     bool found;
     for (;;) {
         IDXI_TRY(idxi_document_groups_read_next(groups, &group, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(idxi_sorter_add_or_spill(sorter, group.first, group.fingerprint, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(sorter, group.first_document, group.fingerprint, error));
     }
 }
 
-/* Opens the groups of an index, and adds all their fingerprints to the sorter by add_groups_by_first. `ranks` may be
- * NULL: then `first` is no rank. */
-static enum idx_status add_index_by_first(struct idxi_sorter *sorter, const struct idx_index *index,
-                                          const struct idxi_id_ranks *ranks, struct idx_error *error) {
+/* Opens the groups of an index, and adds all their fingerprints to the sorter by add_groups_by_first_document. `ranks`
+ * may be NULL: then first_document is no rank. */
+static enum idx_status add_index_by_first_document(struct idxi_sorter *sorter, const struct idx_index *index,
+                                                   const struct idxi_id_ranks *ranks, struct idx_error *error) {
     struct idxi_document_groups groups;
     enum idx_status status = idxi_document_groups_open(&groups, index, &sorter->options, ranks, error);
-    if (status == IDX_OK) status = add_groups_by_first(sorter, &groups, error);
+    if (status == IDX_OK) status = add_groups_by_first_document(sorter, &groups, error);
     idxi_document_groups_close(&groups);
     return status;
 }
@@ -51,13 +51,13 @@ static enum idx_status number_in_order(struct idxi_numbering *numbering, struct 
 
 /* Numbers fingerprints in the order of their first document, or if `ranks` is not NULL, of the smallest rank of their
  * IDs. */
-static enum idx_status number_by_first(struct idxi_numbering *numbering, const struct idx_index *index,
-                                       const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
-                                       struct idx_error *error) {
+static enum idx_status number_by_first_document(struct idxi_numbering *numbering, const struct idx_index *index,
+                                                const struct idxi_sorter_options *options,
+                                                const struct idxi_id_ranks *ranks, struct idx_error *error) {
     struct idxi_sorter by_first;
     enum idx_status status = idxi_sorter_open(&by_first, options, error);
     if (status == IDX_OK) status = idxi_sorter_open(&numbering->sorter, options, error);
-    if (status == IDX_OK) status = add_index_by_first(&by_first, index, ranks, error);
+    if (status == IDX_OK) status = add_index_by_first_document(&by_first, index, ranks, error);
     if (status == IDX_OK) status = number_in_order(numbering, &by_first, error);
     idxi_sorter_close(&by_first);
     return status;
@@ -69,7 +69,7 @@ static enum idx_status number_by_id(struct idxi_numbering *numbering, const stru
                                     struct idx_error *error) {
     struct idxi_id_ranks ranks;
     enum idx_status status = idxi_id_ranks_make(&ranks, index, max_memory, error);
-    if (status == IDX_OK) status = number_by_first(numbering, index, options, &ranks, error);
+    if (status == IDX_OK) status = number_by_first_document(numbering, index, options, &ranks, error);
     idxi_id_ranks_free(&ranks);
     return status;
 }
@@ -111,7 +111,7 @@ static enum idx_status number_by_count(struct idxi_numbering *numbering, const s
                                        const struct idxi_sorter_options *options, struct idx_error *error) {
     struct idxi_numbering by_first = {0};
     struct idxi_sorter by_count = {0};
-    enum idx_status status = number_by_first(&by_first, index, options, NULL, error);
+    enum idx_status status = number_by_first_document(&by_first, index, options, NULL, error);
     if (status == IDX_OK) status = idxi_sorter_open(&by_count, options, error);
     if (status == IDX_OK) status = add_index_by_count(&by_count, &by_first, index, error);
     idxi_numbering_close(&by_first);
@@ -132,7 +132,7 @@ enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const stru
         return number_by_count(numbering, index, options, error);
     if (representative == IDX_REPRESENTATIVE_SMALLEST_ID && id_type == IDXF_ID_TEXT)
         return number_by_id(numbering, index, options, max_memory, error);
-    return number_by_first(numbering, index, options, NULL, error);
+    return number_by_first_document(numbering, index, options, NULL, error);
 }
 
 void idxi_numbering_close(struct idxi_numbering *numbering) { idxi_sorter_close(&numbering->sorter); }

@@ -15,10 +15,11 @@ struct idxi_numbering {
 
 #define IDXI_MAX_NUMBERED ((uint64_t)UINT32_MAX)
 
-/* Numbers the fingerprints of an index. `options` say how they are sorted, in up to twice the memory that they name.
- * For IDX_REPRESENTATIVE_SMALLEST_ID with text IDs, up to `max_memory` bytes are used. Call idxi_numbering_close even
- * if this fails. Errors: IDX_LIMIT (more fingerprints than can be numbered), IDX_OUT_OF_MEMORY, those of damaged files,
- * and those of writing temporary files. */
+/* Numbers the fingerprints of an index in the order of preference of `representative`. `options` say how they are
+ * sorted, in up to twice the memory that they name. For IDX_REPRESENTATIVE_SMALLEST_ID with text IDs, up to
+ * `max_memory` bytes are used besides. Call idxi_numbering_close even if this fails. Errors: IDX_LIMIT (more than
+ * IDXI_MAX_NUMBERED fingerprints), IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of damaged files, and those of temporary
+ * files. */
 enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const struct idx_index *index,
                                     enum idx_representative representative, const struct idxi_sorter_options *options,
                                     uint64_t max_memory, struct idx_error *error);

@@ -17,8 +17,9 @@ struct idxi_stars {
     uint64_t from, below;   /* pairs are stored whose smaller number is in [from, below) */
 };
 
-/* Begins stars of `count` numbers; roots[i] is i for each. `memory` is how many bytes the pairs may take, at least 16
- * for each number and 16 more. Returns false if memory runs out. Call idxi_stars_free in either case. */
+/* Begins stars of `count` numbers. roots[i] must be i for each, and the array must outlive *stars. `memory` is how many
+ * bytes the pairs may take, at least 16 for each number and 16 more. Returns false if memory runs out. Call
+ * idxi_stars_free in either case. */
 bool idxi_stars_begin(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory);
 
 /* Stores a near pair, its two numbers in either order, if its smaller number is one of those whose stars are made next.
