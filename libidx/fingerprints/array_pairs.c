@@ -46,8 +46,8 @@ static void hand_over_pairs(struct worker *worker) {
 /* This is idxi_comparison.visit: adds a pair to those of the thread, and hands them over once they are MAX_GATHERED. */
 static void gather_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct worker *worker = context;
-    bool exchanged = worker->search->pairs->within && a > b;
-    worker->pairs[worker->pair_count++] = (struct idx_pair){exchanged ? b : a, exchanged ? a : b, distance};
+    bool swaps = worker->search->pairs->within && a > b;
+    worker->pairs[worker->pair_count++] = (struct idx_pair){swaps ? b : a, swaps ? a : b, distance};
     if (worker->pair_count == MAX_GATHERED) hand_over_pairs(worker);
 }
 
@@ -59,7 +59,8 @@ static bool is_going_on(void *context) {
 
 /* ---- Threads ---- */
 
-/* Makes a worker for each thread, in search->team. The caller frees the workers and the team, also after an error. */
+/* Makes a worker for each thread, in search->team. The caller frees the workers and the team, also after an error.
+ * Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status make_workers(struct array_search *search, struct idx_error *error) {
     search->team = calloc(search->pairs->threads, sizeof(struct idxi_balls *));
     if (search->team == NULL) return idxi_fail_memory(error);
@@ -101,50 +102,51 @@ enum idx_status idxi_find_array_pairs(struct idxi_array_pairs *pairs, const uint
 #define BUCKET_BITS 11
 
 /* A sorted copy of an array, in which each fingerprint occurs once. */
-struct distinct {
+struct distinct_copy {
     uint64_t *fingerprints;
     size_t count, capacity;
 };
 
-/* The making of a sorted copy. */
-struct copying {
+/* What the threads that make a sorted copy share. */
+struct copy_job {
     struct idxi_sorting sorting;
     uint64_t *spare;  /* as large as the array */
     uint32_t *counts; /* of distinct fingerprints, for each bucket */
 };
 
-/* An idxi_task: sorts a bucket, moves its distinct fingerprints to its front, and sets copying->counts[bucket] to how
+/* An idxi_task: sorts a bucket, moves its distinct fingerprints to its front, and sets job->counts[bucket] to how
  * many there are. */
 static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_error *error) {
-    struct copying *copying = context;
-    size_t begin = copying->sorting.to.starts[bucket], count = copying->sorting.to.starts[bucket + 1] - begin;
-    uint64_t *fingerprints = copying->sorting.to.fingerprints + begin;
+    struct copy_job *job = context;
+    size_t begin = job->sorting.to.starts[bucket], count = job->sorting.to.starts[bucket + 1] - begin;
+    uint64_t *fingerprints = job->sorting.to.fingerprints + begin;
     uint32_t distinct = 0;
-    idxi_sort_pairs(fingerprints, NULL, count, false, copying->spare + begin, NULL);
+    idxi_sort_pairs(fingerprints, NULL, count, false, job->spare + begin, NULL);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || fingerprints[i] != fingerprints[distinct - 1]) fingerprints[distinct++] = fingerprints[i];
     }
-    copying->counts[bucket] = distinct;
-    return idxi_progress_add(copying->sorting.progress, 0, error);
+    job->counts[bucket] = distinct;
+    return idxi_progress_add(job->sorting.progress, 0, error); /* fails if cancelled */
 }
 
 /* Sorts the array into buckets, then each bucket, and closes the gaps between the buckets' distinct fingerprints. */
-static enum idx_status sort_distinct(struct copying *copying, struct distinct *distinct, struct idx_error *error) {
-    const struct idxi_sorting *sorting = &copying->sorting;
+static enum idx_status sort_distinct(struct copy_job *job, struct distinct_copy *distinct, struct idx_error *error) {
+    const struct idxi_sorting *sorting = &job->sorting;
     size_t buckets = (size_t)1 << idxf_count_bits(sorting->mask);
-    IDXI_TRY(idxi_sort_into_buckets(&copying->sorting, error));
-    IDXI_TRY(idxi_run_parallel(buckets, sorting->threads, sort_bucket, copying, sorting->progress, error));
+    IDXI_TRY(idxi_sort_into_buckets(&job->sorting, error));
+    IDXI_TRY(idxi_run_parallel(buckets, sorting->threads, sort_bucket, job, sorting->progress, error));
     for (size_t i = 0; i < buckets; i++) {
         memmove(distinct->fingerprints + distinct->count, distinct->fingerprints + sorting->to.starts[i],
-                copying->counts[i] * sizeof(uint64_t));
-        distinct->count += copying->counts[i];
+                job->counts[i] * sizeof(uint64_t));
+        distinct->count += job->counts[i];
     }
     return IDX_OK;
 }
 
-/* Sets *distinct, which is zeroed, to a copy of an array that is sorted on several threads, without repetitions. The
- * caller releases distinct->fingerprints, even after an error. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
-static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
+/* Sets *distinct, which is zeroed, to a copy of an array, sorted on several threads, without repetitions. The caller
+ * releases distinct->fingerprints, even after an error. Errors: IDX_LIMIT (2^32 - 1 fingerprints or more),
+ * IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
+static enum idx_status copy_distinct(struct distinct_copy *distinct, const uint64_t *fingerprints, size_t count,
                                      unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
     if (count >= UINT32_MAX) /* starts of buckets have 32 bits */
         return idxi_fail(error, IDX_LIMIT, NULL, "%zu fingerprints: the maximum is 2^32 - 2", count);
@@ -152,7 +154,7 @@ static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *
     unsigned width = idxf_count_bits(mask);
     distinct->capacity = count;
     distinct->fingerprints = idxi_array_reserve(count);
-    struct copying copying = {
+    struct copy_job job = {
         .sorting = {.way = idxi_get_widest_compare_way(),
                     .threads = threads,
                     .progress = progress,
@@ -163,25 +165,19 @@ static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *
                     .to = {distinct->fingerprints, malloc((((size_t)1 << width) + 2) * sizeof(uint32_t))}},
         .spare = idxi_array_reserve(count),
         .counts = malloc(sizeof(uint32_t) << width)};
-    bool has_memory = distinct->fingerprints != NULL && copying.spare != NULL && copying.counts != NULL &&
-                      copying.sorting.to.starts != NULL && (threads == 1 || copying.sorting.counts != NULL);
-    enum idx_status status = has_memory ? sort_distinct(&copying, distinct, error) : idxi_fail_memory(error);
-    free(copying.counts);
-    idxi_array_release(copying.spare, count);
-    free(copying.sorting.to.starts);
-    free(copying.sorting.counts);
+    bool has_memory = distinct->fingerprints != NULL && job.spare != NULL && job.counts != NULL &&
+                      job.sorting.to.starts != NULL && (threads == 1 || job.sorting.counts != NULL);
+    enum idx_status status = has_memory ? sort_distinct(&job, distinct, error) : idxi_fail_memory(error);
+    free(job.counts);
+    idxi_array_release(job.spare, count);
+    free(job.sorting.to.starts);
+    free(job.sorting.counts);
     return status;
 }
 
-/* Checks the options, and chooses the memory if the caller leaves that to the library. Errors: IDX_INVALID_ARGUMENT. */
-static enum idx_status complete_options(struct idx_join_options *options, struct idx_error *error) {
-    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
-    IDXI_TRY(idxi_check_threads(options->threads, error));
-    return idxi_memory_choose_limit(&options->memory_bytes, error);
-}
-
-/* Finds the pairs within a sorted copy, whose bytes count as memory of the search. */
-static enum idx_status search_distinct(const struct distinct *copy, const struct idx_join_options *options,
+/* Finds the pairs within a sorted copy, and visits them. The bytes of the copy count towards options->memory_bytes.
+ * Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
+static enum idx_status search_distinct(const struct distinct_copy *copy, const struct idx_join_options *options,
                                        struct idxi_progress *progress, idx_pairs_visitor visit, void *visit_context,
                                        struct idx_error *error) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
@@ -196,17 +192,19 @@ static enum idx_status search_distinct(const struct distinct *copy, const struct
                                      .work = copy->count};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COMPARING, pairs.work, error));
     IDXI_TRY(idxi_find_array_pairs(&pairs, copy->fingerprints, copy->count, NULL, 0, error));
-    return idxi_progress_add(progress, 0, error);
+    return idxi_progress_add(progress, 0, error); /* fails if cancelled */
 }
 
 enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *options,
                                 idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
     struct idx_join_options own = IDX_JOIN_OPTIONS_INIT;
-    struct distinct copy = {0};
+    struct distinct_copy copy = {0};
     struct idxi_progress progress;
     IDXI_TRY(idxi_copy_options(&own, options, error));
     if (own.distance == UINT_MAX) own.distance = IDX_DEFAULT_K;
-    IDXI_TRY(complete_options(&own, error));
+    IDXI_TRY(idxi_check_any_distance(own.distance, IDX_INVALID_ARGUMENT, error));
+    IDXI_TRY(idxi_check_threads(own.threads, error));
+    IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
     idxi_progress_init(&progress, own.progress, own.context);
     enum idx_status status = copy_distinct(&copy, fingerprints, count, own.threads, &progress, error);
     if (status == IDX_OK) status = search_distinct(&copy, &own, &progress, visit, visit_context, error);

@@ -107,10 +107,11 @@ static unsigned get_part_radius(unsigned distance, unsigned parts, unsigned numb
     return (distance + 1) / parts - 1 + (number < (distance + 1) % parts ? 1 : 0);
 }
 
-/* Returns the nanoseconds to compare `pairs` pairs of fingerprints, in buckets of `bucket` fingerprints each. The last
- * vector of a bucket is half empty on average. */
-static double get_compare_time(const struct idxi_compare_way *way, double pairs, double bucket) {
-    return pairs * way->vector_time / (double)way->lanes * (1 + (double)way->lanes / 2 / (bucket < 1 ? 1 : bucket));
+/* Returns the nanoseconds to compare `pairs` pairs of fingerprints, in buckets of `bucket_size` fingerprints each. The
+ * last vector of a bucket is half empty on average. */
+static double get_compare_time(const struct idxi_compare_way *way, double pairs, double bucket_size) {
+    return pairs * way->vector_time / (double)way->lanes *
+           (1 + (double)way->lanes / 2 / (bucket_size < 1 ? 1 : bucket_size));
 }
 
 /* How many fingerprints are compared. With `within`, those of `a` are compared with each other, and `b` equals `a`. */
@@ -264,8 +265,8 @@ static size_t count_steps(const struct sorted_sides *sorted) {
     return count_high_flips(sorted) << count_tile_number_bits(sorted);
 }
 
-/* Sets `lows` to the combinations of at most `radius` bits of a value within a tile, and returns how many there are.
- */
+/* Sets `lows` to the numbers with at most `radius` bits set among the bits of a value within a tile, and returns how
+ * many there are. */
 static size_t list_low_flips(const struct sorted_sides *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     uint64_t end = UINT64_C(1) << bits;
@@ -295,7 +296,8 @@ static void compare_tiles(struct idxi_balls *balls, const struct sorted_sides *s
     balls->way->buckets(&balls->comparison, &pairs);
 }
 
-/* Returns combination number `number` of `bits` bits. They are ordered by how many bits are chosen, then by value. */
+/* Returns combination number `number` of `bits` bits, from 0. They are ordered by how many bits are set, then by value.
+ */
 static uint64_t find_combination(unsigned bits, size_t number) {
     unsigned chosen = 0;
     for (size_t count; number >= (count = (size_t)(idxi_count_combinations(bits, chosen) + 0.5)); chosen++)
@@ -340,7 +342,7 @@ struct ball_search {
     atomic_size_t next; /* the next step */
 };
 
-/* Returns whether the owner of the first thread's state lets the search go on. */
+/* Returns whether the search goes on: false once goes_on of the first thread returns false. */
 static bool is_going_on(const struct ball_search *search) {
     return search->team[0]->goes_on(search->team[0]->comparison.context);
 }
@@ -350,15 +352,15 @@ static double count_pairs(size_t a_count, const uint64_t *b, size_t b_count) {
     return b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
 }
 
-/* Runs a task once on each thread; the calls share the work by counting up search->next, which begins at 0. */
+/* Sets search->next to 0, and runs a task once on each thread. The calls share the work by counting up search->next. */
 static enum idx_status run_on_team(struct ball_search *search, idxi_task task, struct idx_error *error) {
     search->next = 0;
     if (search->threads == 1) return task(search, 0, error);
     return idxi_run_parallel(search->threads, search->threads, task, search, search->progress, error);
 }
 
-/* Adds share number `number`, from 0, of `count` equal shares of the work on search->a and search->b to the progress.
- */
+/* Adds to the progress one share of the work on search->a and search->b: number `number`, from 0, of `count` equal
+ * ones. Does nothing without progress. Errors: IDX_CANCELLED. */
 static enum idx_status add_share_to_progress(const struct ball_search *search, double number, double count,
                                              struct idx_error *error) {
     if (search->progress == NULL) return IDX_OK;
@@ -413,13 +415,13 @@ static enum idx_status search_current_ball(struct ball_search *search, struct id
 }
 
 /* Searches the balls of the cut, one after the other, each without the pairs of earlier balls. Then forgets these
- * balls, also after an error: only those that were known before the call are left out from then on. */
+ * balls, also after an error, but not those that were searched before the call. */
 static enum idx_status search_all_balls(struct ball_search *search, struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    size_t known_before = search->team[0]->comparison.before_count;
+    size_t outer_count = search->team[0]->comparison.before_count;
     for (search->ball = 0; search->ball < search->cut.count && is_going_on(search) && status == IDX_OK; search->ball++)
         status = search_current_ball(search, error);
-    for (unsigned i = 0; i < search->threads; i++) search->team[i]->comparison.before_count = known_before;
+    for (unsigned i = 0; i < search->threads; i++) search->team[i]->comparison.before_count = outer_count;
     return status;
 }
 
@@ -456,14 +458,15 @@ static enum idx_status compare_all_pairs(void *context, size_t thread, struct id
 
 /* ---- Parts ---- */
 
-/* Allocates the buckets of a side. Returns false if memory runs out; free_buckets frees what was allocated. Only a
- * search with progress may have large arrays, which are reserved and populated at once; the others are small and
+/* Allocates the buckets of a side. Returns false if memory runs out; the caller calls free_buckets in either case. The
+ * arrays of a search with progress may be large: these are reserved and populated at once. Others are small and
  * frequent. */
 static bool allocate_buckets(const struct ball_search *search, struct side *side) {
-    bool large = search->progress != NULL;
-    side->buckets.fingerprints = large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
+    bool is_large = search->progress != NULL;
+    side->buckets.fingerprints =
+        is_large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
     side->buckets.starts = malloc((((size_t)1 << search->cut.width) + 2) * sizeof(uint32_t));
-    if (large && side->buckets.fingerprints != NULL) idxi_array_populate(side->buckets.fingerprints, side->count);
+    if (is_large && side->buckets.fingerprints != NULL) idxi_array_populate(side->buckets.fingerprints, side->count);
     return side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
 }
 
@@ -531,8 +534,9 @@ static enum idx_status search_sides(struct ball_search *search, const uint64_t *
         return search_halves(search, a, a_count, b, b_count, error);
     search->a = (struct side){.fingerprints = a, .count = a_count};
     search->b = (struct side){.fingerprints = b, .count = b_count};
-    IDXI_TRY(search->cut.count > 0 && fits ? search_by_cut(search, search->memory - bytes, error)
-                                           : run_on_team(search, compare_all_pairs, error));
+    enum idx_status status = search->cut.count > 0 && fits ? search_by_cut(search, search->memory - bytes, error)
+                                                           : run_on_team(search, compare_all_pairs, error);
+    IDXI_TRY(status);
     search->done_pairs += count_pairs(a_count, b, b_count);
     return IDX_OK;
 }
@@ -551,8 +555,8 @@ enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threa
     return search_sides(&search, a, a_count, b, b_count, error);
 }
 
-/* Returns whether all fingerprints have the same bits in a ball that was searched before: then all their pairs were
- * found. Without `b`, b_count is 0, which leaves the bits of `a`. */
+/* Returns whether all fingerprints have the same bits in the mask of a ball of balls->before: then all their pairs were
+ * found. Without `b`, b_count is 0, and only the bits of `a` count. */
 static bool were_all_pairs_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                                  size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;

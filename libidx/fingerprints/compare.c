@@ -26,18 +26,19 @@ IDXF_INLINE void compare_with_each(struct idxi_comparison *comparison, uint64_t 
     }
 }
 
-/* Compares each of `a` with each after it. */
+/* Compares each of `a` with each after it, and visits the near pairs. */
 IDXF_INLINE void compare_within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     for (size_t i = 0; i + 1 < count; i++) compare_with_each(comparison, a[i], a + i + 1, count - i - 1);
 }
 
-/* Compares each of `a` with each of `b`. */
+/* Compares each of `a` with each of `b`, and visits the near pairs. */
 IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                  const uint64_t *b, size_t b_count) {
     for (size_t i = 0; i < a_count; i++) compare_with_each(comparison, a[i], b, b_count);
 }
 
-/* Compares each of `a` with those right behind it that have the same bits of `mask`. */
+/* Compares each of `a` with each after it that has the same bits of `mask`, which must be adjacent, and visits the near
+ * pairs. */
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
@@ -57,9 +58,9 @@ struct two_buckets {
     bool same;
 };
 
-/* Sets the bucket of `a` in *two, which has bucket `b_value` of `b`, to bucket `a_value`. Returns whether the caller
- * has to compare the two. It has not if they are compared the other way round, or are so large that match_large was
- * called for them. */
+/* Sets the bucket of `a` in *two to bucket `a_value`; *two has bucket `b_value` of `b` already. Returns whether the
+ * caller must compare them. It must not if they are compared the other way round, or if they are so large that this
+ * calls match_large for them. */
 IDXF_INLINE bool add_bucket_of_a(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs,
                                  uint64_t a_value, uint64_t b_value, struct two_buckets *two) {
     if (pairs->within && b_value < a_value) return false;
@@ -296,8 +297,8 @@ static inline __mmask8 make_lane_mask(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
-/* Returns those of `lanes` whose pairs lie in no ball of comparison->before. Each lane of `errors` has the bits in
- * which its pair differs. */
+/* Returns those of `lanes` whose pairs lie in no ball of comparison->before. In each lane, `errors` has the bits in
+ * which the pair differs. */
 IDXF_AVX512 static inline __mmask8 drop_found(const struct idxi_comparison *comparison, __m512i errors,
                                               __mmask8 lanes) {
     for (size_t i = 0; i < comparison->before_count && lanes != 0; i++) {
@@ -353,8 +354,9 @@ struct shifted {
     __m512i first, second, run_mask, limit;
 };
 
-/* Compares two vectors, which come from `a`, lane by lane with the two at `b`: only the lanes of `first_lanes` and
- * `second_lanes`. Returns whether any lane had two fingerprints of one run. */
+/* Compares the two vectors of *two, which were loaded from `a`, lane by lane with the two at `b`: only the lanes of
+ * `first_lanes` and `second_lanes`. Visits the near pairs of one run. Returns whether any lane had two fingerprints of
+ * one run. */
 IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *two,
                                                const uint64_t *a, const uint64_t *b, __mmask8 first_lanes,
                                                __mmask8 second_lanes) {
@@ -416,9 +418,10 @@ IDXF_AVX512 __attribute__((noinline)) static void visit_gathered_pairs(struct id
     near->count = 0;
 }
 
-/* Compares again those of UNROLLED fingerprints whose least distance is near, and gathers their near pairs:
- * near-duplicates have many, and branches for each would be mispredicted. Not inlined, for the reason that
- * visit_aligned has. */
+/* Compares those of UNROLLED fingerprints at `a` again that have a near one in `b`, and gathers their near pairs:
+ * near-duplicates have many, and branches for each would be mispredicted. Each lane of least[n] has the least distance
+ * between a[n] and what was compared with it in this lane. Not inlined, so that the loop of the caller keeps its
+ * vectors in registers. */
 IDXF_AVX512 __attribute__((noinline)) static void gather_near_pairs(struct idxi_comparison *comparison,
                                                                     struct near_pairs *near, const uint64_t *a,
                                                                     const __m512i least[UNROLLED], const uint64_t *b,
@@ -466,8 +469,8 @@ IDXF_AVX512 IDXF_INLINE void compare_held_avx512(struct idxi_comparison *compari
     for (; i < a_count; i++) compare_with_lanes(comparison, a[i], b, b_count);
 }
 
-/* Compares each of `a` with all of `b`, HELD vectors of `b` at a time. Near pairs may be gathered in *near and not yet
- * visited. */
+/* Compares each of `a` with all of `b`, HELD vectors of `b` at a time. Some near pairs may be left in *near: the caller
+ * calls visit_gathered_pairs in the end. */
 IDXF_AVX512 static void compare_all_avx512(struct idxi_comparison *comparison, struct near_pairs *near,
                                            const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * LANES; b += HELD * LANES, b_count -= HELD * LANES)

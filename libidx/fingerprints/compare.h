@@ -31,8 +31,8 @@ struct idxi_comparison {
     uint64_t max_comparisons;
 };
 
-/* Which buckets are compared. Bucket v has the fingerprints from starts[v] to before starts[v + 1]. Bucket v of `a`,
- * for each v in [first_value, end_value), is compared with the buckets v ^ high_flips ^ f of `b`, for each f of
+/* Which buckets are compared. Bucket v has the fingerprints from starts[v] to before starts[v + 1]. For each v in
+ * [first_value, end_value), bucket v of `a` is compared with the buckets v ^ high_flips ^ f of `b`, for each f of
  * `low_flips`. v ^ f must be in [first_value, end_value), too. */
 struct idxi_bucket_pairs {
     const uint64_t *a, *b;
@@ -73,24 +73,26 @@ struct idxi_compare_way {
     /* Compares each of `a` with each of `b`. */
     void (*between)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
                     size_t b_count);
-    /* Compares each of `a` with those right behind it with the same bits of `mask`; all such must be adjacent. */
+    /* Compares each of `a` with each after it that has the same bits of `mask`. These must be adjacent. */
     void (*runs)(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask);
     /* Compares each two buckets that `pairs` names, all of one with all of the other. */
     void (*buckets)(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs);
     /* Compares each of `a` with all in the bucket of `b` that has the same bits in its mask. */
     void (*with_bucket)(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                         const struct idxi_folded_buckets *b);
-    /* Adds to counts[v] the number of fingerprints with value v, which is the bits of `mask` moved together. */
+    /* Adds to counts[v] the number of fingerprints with value v: their bits of `mask`, moved together to the lowest
+     * places. `counts` has a place for each value. */
     void (*count)(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts);
-    /* Writes each fingerprint with value v to to[places[v]++]. */
+    /* Writes each fingerprint with value v, as for `count`, to to[places[v]++]. */
     void (*place)(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places);
     /* About how many nanoseconds `buckets` takes for `lanes` comparisons: as many as a vector has. */
     double vector_time;
     unsigned lanes;
 };
 
-/* Sorts `count` fingerprints, fewer than 2^32, by the bits of `mask` into `to`, by counting. `counts` has room for one
- * number more than these bits have values; afterwards counts[v] is where value v ends in `to`. */
+/* Sorts `count` fingerprints, fewer than 2^32, by the bits of `mask` into `to`, by counting; `to` must not overlap
+ * them. `counts` has room for one number more than these bits have values. Afterwards counts[v] is where value v ends
+ * in `to`. */
 void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
                        uint64_t *to, uint32_t *counts);
 

@@ -23,9 +23,9 @@ static const uint32_t sines[64] = {
 /* Returns a value whose bits are rotated to the left by `bits`, 1 to 31. */
 static uint32_t rotate_left(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
 
-/* Updates the state by the 64 steps that RFC 1321 has for a block of 64 bytes. The four rounds differ in how they mix
- * b, c and d; in the order of the block's words, whose numbers count modulo 16; and in how far they rotate: by
- * turns[round][step % 4] bits. */
+/* Updates the state by the 64 steps that RFC 1321 has for a block of 64 bytes. The four rounds differ in three things:
+ * how they mix b, c and d; in which order they take the words of the block, whose numbers count modulo 16; and how far
+ * they rotate, by turns[round][step % 4] bits. */
 static void update_state(uint32_t state[4], const uint8_t *block) {
     static const uint8_t word_factors[4] = {1, 5, 3, 7}, first_words[4] = {0, 1, 5, 0};
     static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};

@@ -24,9 +24,9 @@ enum {
     DEFAULT_WIDTH = 5, /* words of a shingle of minhash:M */
 };
 
-/* Sets *number to the decimal number behind `name`, with which a string must begin. One of the characters of
- * `terminators`, or the end of the string, must follow the number. Returns false, and leaves *number, if the string has
- * another form. */
+/* Sets *number to the decimal number that follows `name` at the beginning of a string, up to MAX_DIGITS digits. Returns
+ * false, and leaves *number, if the string does not begin like this, or if the number is followed by a character that
+ * is not one of `terminators`. Example: "v12;x" with the name "v" and the terminators ";" gives 12. */
 static bool read_number(const char *string, const char *name, const char *terminators, unsigned *number) {
     size_t length = strlen(name), digits;
     if (strncmp(string, name, length) != 0) return false;
@@ -36,14 +36,14 @@ static bool read_number(const char *string, const char *name, const char *termin
     return true;
 }
 
-/* Returns whether a string, up to the first of the characters of `terminators` or its end, is `name`. */
+/* Returns whether a string is `name`, up to its end or to the first character of `terminators`. */
 static bool has_name(const char *string, const char *terminators, const char *name) {
     const size_t length = strcspn(string, terminators);
     return strlen(name) == length && memcmp(string, name, length) == 0;
 }
 
-/* Sets properties->method by the first part of a recipe, and properties->number if a number follows the name. The
- * method stays IDX_RECIPE_OTHER if the name is unknown, or what follows it has another form. */
+/* Sets properties->method by the first part of a recipe, and properties->number if the name is followed by a colon and
+ * a number. The method stays IDX_RECIPE_OTHER if the name is unknown, or what follows it has another form. */
 static void read_method(const char *recipe, struct idx_recipe_properties *properties) {
     const size_t length = strcspn(recipe, ":;");
     int method = IDX_RECIPE_MINHASH;
@@ -55,8 +55,8 @@ static void read_method(const char *recipe, struct idx_recipe_properties *proper
         properties->method = (enum idx_recipe_method)method;
 }
 
-/* Sets the property that a later part of a recipe is about, which ends with a semicolon or the recipe. Ignores a part
- * that is about none. */
+/* Sets the property that a later part of a recipe is about. The part ends with a semicolon or the recipe. Ignores a
+ * part that is about no property. */
 static void read_part(const char *part, struct idx_recipe_properties *properties) {
     if (read_number(part, "v", ";", &properties->version) || read_number(part, "icu=", ";", &properties->icu) ||
         read_number(part, "man=", ";", &properties->manuals) || read_number(part, "ties=", ";", &properties->ties))

@@ -5,8 +5,8 @@
 #include <idx.h>
 #include <stddef.h>
 
-/* Returns how many of a recipe's first bytes are its identity, which recipes with comparable fingerprints share: all
- * but a last part `;icu=` with a decimal number. */
+/* Returns how many of the first bytes of a recipe are its identity: all but a last part `;icu=` with a decimal number.
+ * Recipes with the same identity make comparable fingerprints. */
 size_t idxi_count_recipe_identity_bytes(const char *recipe);
 
 #endif

@@ -44,7 +44,7 @@ static void add_features_plain(struct idx_simhash *simhash, const struct idx_fea
  * that of its 1 bits less the total. Counters of bits side by side (a carry-save adder on whole hashes) would be a
  * fifth faster than the widest one, but only for features of one weight, and documents have several. */
 #ifdef IDXF_X86
-/* Returns the sum of all weights, which wraps around beyond 64 bits, as the sums of bits do. */
+/* Returns the sum of all weights. It wraps around beyond 64 bits, like the sums of bits. */
 static int64_t sum_weights(const struct idx_feature *features, size_t count) {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += (uint64_t)features[i].weight;
@@ -175,8 +175,8 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 /* Digits behind the point that count, so that IDX_DECIMAL_WEIGHT_ONE is 1; the greatest weight, and its digits. */
 enum { FRACTION_DIGITS = 4, MAX_WHOLE = 1000000, WHOLE_DIGITS = 7 };
 
-/* Reads up to `max_digits` digits from text[*next] on, and appends them to the decimal digits of *value. Moves *next
- * behind the last one, and returns how many were read. */
+/* Reads up to `max_digits` digits from text[*next] on, and appends them to the decimal digits of *value: 12 and the
+ * text 34 give 1234. Moves *next behind the last one, and returns how many it has read. */
 static size_t read_digits(const char *text, size_t length, size_t *next, size_t max_digits, int64_t *value) {
     size_t first = *next;
     for (; *next < length && *next - first < max_digits && text[*next] >= '0' && text[*next] <= '9'; ++*next)

@@ -18,14 +18,14 @@ static size_t find_share_begin(const struct idxi_sorting *sorting, size_t thread
     return sorting->count * thread / sorting->threads;
 }
 
-/* Returns the numbers of a thread, one for each value: first how often its share has the value, later the next place of
- * the value in the output. */
+/* Returns the numbers of a thread, one for each value: first how many fingerprints of its share have the value, later
+ * the place in the output for the next one. */
 static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
-/* An idxi_task: counts the values of a thread's share. It adds nothing to the progress, but asks whether the caller
- * goes on; so does place_share. */
+/* An idxi_task: counts the values of a thread's share. It adds nothing to the progress, and fails only if the caller
+ * has cancelled; so does place_share. */
 static enum idx_status count_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
@@ -34,7 +34,7 @@ static enum idx_status count_share(void *context, size_t thread, struct idx_erro
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* An idxi_task: moves a thread's share to its places. */
+/* An idxi_task: moves the fingerprints of a thread's share to their places. */
 static enum idx_status place_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);

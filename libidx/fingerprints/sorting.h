@@ -8,23 +8,23 @@
 /* What to sort, where to, and how. */
 struct idxi_sorting {
     const struct idxi_compare_way *way;
-    unsigned threads;
-    struct idxi_progress *progress; /* may be NULL if `counts` is */
-    uint32_t *counts;               /* room for each thread's counts; NULL: the calling thread sorts alone */
-    const uint64_t *from;
+    unsigned threads;               /* 1 or more; does not matter if `counts` is NULL */
+    struct idxi_progress *progress; /* asked whether to go on; may be NULL if `counts` is */
+    uint32_t *counts;               /* idxi_get_counts_bytes for each thread; NULL: the calling thread sorts alone */
+    const uint64_t *from;           /* `count` fingerprints, fewer than 2^32 */
     size_t count;
-    uint64_t mask;
-    struct idxi_buckets to;
+    uint64_t mask;          /* the bits to sort by */
+    struct idxi_buckets to; /* room for all of them, allocated by the caller */
 };
 
-/* Returns how many bytes the buckets of `count` fingerprints by `width` bits take. */
+/* Returns how many bytes the buckets of `count` fingerprints take, if their mask has `width` bits. */
 uint64_t idxi_get_buckets_bytes(size_t count, unsigned width);
 
-/* Returns how many bytes the counts of one thread take, when it sorts by `width` bits. */
+/* Returns how many bytes the counts of one thread take, if the mask has `width` bits. */
 size_t idxi_get_counts_bytes(unsigned width);
 
-/* Sorts sorting->count fingerprints, fewer than 2^32, from sorting->from into the buckets sorting->to, which the caller
- * has allocated, by the bits of sorting->mask. Errors: IDX_CANCELLED. */
+/* Sorts the fingerprints by the bits of sorting->mask into sorting->to. Within a bucket they keep their order. Errors:
+ * IDX_CANCELLED. */
 enum idx_status idxi_sort_into_buckets(struct idxi_sorting *sorting, struct idx_error *error);
 
 #endif

@@ -11,7 +11,7 @@ static unsigned choose_slot_bits(size_t count) {
     return bits;
 }
 
-/* Returns the number of the slot where a search for a value begins. Multiplying by 2^64 divided by the golden ratio
+/* Returns the number of the slot where a search for a value begins. The factor is 2^64 divided by the golden ratio; it
  * spreads values that are near to each other. */
 static size_t choose_first_slot(const struct idxi_value_slots *slots, uint64_t value) {
     return (size_t)(value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - slots->bits));
