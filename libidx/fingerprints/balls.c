@@ -107,11 +107,10 @@ static unsigned get_part_radius(unsigned distance, unsigned parts, unsigned numb
     return (distance + 1) / parts - 1 + (number < (distance + 1) % parts ? 1 : 0);
 }
 
-/* Returns the nanoseconds to compare `pairs` pairs of fingerprints, in buckets of `bucket_size` fingerprints each. The
- * last vector of a bucket is half empty on average. */
-static double get_compare_time(const struct idxi_compare_way *way, double pairs, double bucket_size) {
-    return pairs * way->vector_time / (double)way->lanes *
-           (1 + (double)way->lanes / 2 / (bucket_size < 1 ? 1 : bucket_size));
+/* Returns the nanoseconds to compare `pairs` pairs of fingerprints, in buckets of `members` fingerprints each. The last
+ * vector of a bucket is half empty on average. */
+static double get_compare_time(const struct idxi_compare_way *way, double pairs, double members) {
+    return pairs * way->vector_time / (double)way->lanes * (1 + (double)way->lanes / 2 / (members < 1 ? 1 : members));
 }
 
 /* How many fingerprints are compared. With `within`, those of `a` are compared with each other, and `b` equals `a`. */
@@ -462,11 +461,10 @@ static enum idx_status compare_all_pairs(void *context, size_t thread, struct id
  * arrays of a search with progress may be large: these are reserved and populated at once. Others are small and
  * frequent. */
 static bool allocate_buckets(const struct ball_search *search, struct side *side) {
-    bool is_large = search->progress != NULL;
-    side->buckets.fingerprints =
-        is_large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
+    bool large = search->progress != NULL;
+    side->buckets.fingerprints = large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
     side->buckets.starts = malloc((((size_t)1 << search->cut.width) + 2) * sizeof(uint32_t));
-    if (is_large && side->buckets.fingerprints != NULL) idxi_array_populate(side->buckets.fingerprints, side->count);
+    if (large && side->buckets.fingerprints != NULL) idxi_array_populate(side->buckets.fingerprints, side->count);
     return side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
 }
 

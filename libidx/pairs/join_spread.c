@@ -58,8 +58,7 @@ static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_
     join->pass.value = value;
     for (size_t i = 0; i < 2; i++) join->sides[i].count = 0;
     enum idx_status status = idxi_join_run_task(join, load_leaves, error);
-    join->pass.mask = 0;
-    join->pass.value = 0;
+    join->pass.mask = join->pass.value = 0;
     return status;
 }
 
@@ -114,8 +113,7 @@ static enum idx_status match_streamed(struct idxi_join *join, uint64_t part, uin
     join->pass.value = value;
     enum idx_status status = idxi_join_match_leaf(join->workers[0], &whole, error);
     idxi_join_hand_over_pairs(join->workers[0]);
-    join->pass.mask = 0;
-    join->pass.value = 0;
+    join->pass.mask = join->pass.value = 0;
     return status;
 }
 

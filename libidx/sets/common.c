@@ -36,7 +36,8 @@ static struct slot *find_slot(const struct common_search *search, uint64_t hash)
     return &search->slots[pos];
 }
 
-/* Replaces the table by one of `new_count` slots. Drops hashes above search->last_hash. */
+/* Replaces the table by one of `new_count` slots, a power of two with room for all. Drops hashes above
+ * search->last_hash. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status rebuild_table(struct common_search *search, size_t new_count, struct idx_error *error) {
     struct slot *old_slots = search->slots;
     const size_t old_count = search->slot_count;
@@ -71,7 +72,8 @@ static enum idx_status make_room_for_hash(struct common_search *search, struct i
 
 /* ---- Passes ---- */
 
-/* Returns whether a hash is counted in this pass: it may be common as far as its counter tells. */
+/* Returns whether this pass counts a hash: it is one of the pass, and its counter does not rule out that it is common.
+ */
 static inline bool may_be_common(const struct common_search *search, uint64_t hash) {
     return hash >= search->first_hash && hash <= search->last_hash &&
            idxi_read_counter(&search->counters, hash >> search->counters.shift) >= search->min_counter;
@@ -114,7 +116,7 @@ static enum idx_status remove_in_pass(struct common_search *search, uint64_t *re
     struct idxi_set_reader reader = {.store = store};
     uint64_t common_count = 0;
     idxi_set_store_count_copies(store, search->copies);
-    IDXI_TRY(idxi_progress_begin(search->removal->progress, IDX_PHASE_COUNTING, store->stored, error));
+    IDXI_TRY(idxi_progress_begin(search->removal->progress, IDX_PHASE_COUNTING, store->member_count, error));
     enum idx_status status = count_hashes_of_pass(search, &reader, error);
     idxi_set_reader_close(&reader);
     for (size_t i = 0; i < search->slot_count; i++) common_count += search->slots[i].count > search->removal->max_sets;

@@ -12,8 +12,9 @@ struct idxi_removal {
     struct idxi_progress *progress;
 };
 
-/* Removes hashes, and sets *removed to how many different ones these are. After an error the store can only be closed.
- * Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, and those of files. */
+/* Removes from all sets of removal->store the hashes that more than max_sets sets have, and sets *removed to how many
+ * different hashes these are. After an error the store can only be closed. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED,
+ * and those of files. */
 enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t *removed, struct idx_error *error);
 
 #endif

@@ -16,7 +16,8 @@ enum { READ_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* The factor of Knuth's random generator MMIX. The highest bits of its numbers are the most random ones. */
 #define RANDOM_FACTOR UINT64_C(6364136223846793005)
 
-struct counting {
+/* What the threads that count share. */
+struct count_job {
     struct idxi_counters *counters;
     const struct idxi_set_store *store;
     unsigned threads; /* each counts one of as many parts of the counters */
@@ -31,19 +32,19 @@ static inline unsigned choose_rise(enum idxi_counter_kind kind, unsigned counter
     return (counter < SMALL_EXACT) | ((counter < IDXI_MAX_SMALL_COUNTER) & by_chance);
 }
 
-/* Counts those of up to READ_TOGETHER members whose counters are in a part. The numbers of these counters are listed
- * first. The number of every member is written to the list, but is overwritten by the next one if its counter is not of
- * the part: so that there is no branch, which no processor could predict. *random is the state of the generator. */
-static void count_members_of_part(const struct counting *counting, size_t part, const uint64_t *hashes, size_t count,
+/* Counts those of up to READ_TOGETHER members whose counters are in part number `part`. Lists the numbers of these
+ * counters first. It writes the number of every member to the list, and overwrites it by the next one if the counter is
+ * in another part: so there is no branch, which no processor could predict. *random is the state of the generator. */
+static void count_members_of_part(const struct count_job *job, size_t part, const uint64_t *hashes, size_t count,
                                   uint64_t *random) {
     uint32_t counter_numbers[READ_TOGETHER + FETCHED_AHEAD];
-    const struct idxi_counters counters = *counting->counters;
+    const struct idxi_counters counters = *job->counters;
     const unsigned byte_number_bits = 64 - counters.shift - counters.kind;
     size_t listed_count = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t number = hashes[i] >> counters.shift;
         counter_numbers[listed_count] = (uint32_t)number;
-        listed_count += (number >> counters.kind) * counting->threads >> byte_number_bits == part;
+        listed_count += (number >> counters.kind) * job->threads >> byte_number_bits == part;
     }
     for (size_t i = 0; i < FETCHED_AHEAD; i++) counter_numbers[listed_count + i] = 0; /* These are fetched in vain. */
     for (size_t i = 0; i < listed_count; i++) {
@@ -57,19 +58,19 @@ static void count_members_of_part(const struct counting *counting, size_t part, 
 
 /* An idxi_task: reads the members of all sets, and counts those whose counters are in part number `part`. */
 static enum idx_status fill_counters_of_part(void *context, size_t part, struct idx_error *error) {
-    const struct counting *counting = context;
-    const struct idxi_set_store *store = counting->store;
+    const struct count_job *job = context;
+    const struct idxi_set_store *store = job->store;
     struct idxi_set_reader reader = {.store = store};
     enum idx_status status = IDX_OK;
     uint64_t random = 1; /* always the same seed, so that each run makes the same counters */
-    for (uint64_t offset = 0; offset < store->stored && status == IDX_OK;) {
-        size_t count = store->stored - offset < READ_TOGETHER ? (size_t)(store->stored - offset) : READ_TOGETHER;
+    for (uint64_t offset = 0; offset < store->member_count && status == IDX_OK;) {
+        size_t count = (size_t)idxi_min(store->member_count - offset, READ_TOGETHER);
         const uint64_t *hashes;
         status = idxi_set_read(&reader, offset, count, &hashes, error);
         if (status == IDX_OK) {
-            count_members_of_part(counting, part, hashes, count, &random);
+            count_members_of_part(job, part, hashes, count, &random);
             /* every thread reads all members, so each adds its share of them alone */
-            status = idxi_progress_add(counting->progress, count / counting->threads, error);
+            status = idxi_progress_add(job->progress, count / job->threads, error);
         }
         offset += count;
     }
@@ -82,14 +83,14 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_cou
                                    struct idxi_progress *progress, struct idx_error *error) {
     unsigned number_bits = MIN_NUMBER_BITS;
     while (number_bits < MAX_NUMBER_BITS && (UINT64_C(2) << number_bits) >> kind <= memory &&
-           UINT64_C(1) << number_bits < COUNTERS_PER_MEMBER * store->stored)
+           UINT64_C(1) << number_bits < COUNTERS_PER_MEMBER * store->member_count)
         number_bits++;
     *counters = (struct idxi_counters){.kind = kind, .shift = 64 - number_bits, .size = (size_t)1 << number_bits};
     counters->counts = idxi_map_resize(NULL, 0, idxi_counters_bytes(counters));
     if (counters->counts == NULL) return idxi_fail_memory(error);
-    struct counting counting = {.counters = counters, .store = store, .threads = threads, .progress = progress};
-    IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COUNTING, store->stored, error));
-    return idxi_run_parallel(threads, threads, fill_counters_of_part, &counting, progress, error);
+    struct count_job job = {.counters = counters, .store = store, .threads = threads, .progress = progress};
+    IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COUNTING, store->member_count, error));
+    return idxi_run_parallel(threads, threads, fill_counters_of_part, &job, progress, error);
 }
 
 enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,

@@ -25,8 +25,9 @@ struct idxi_counters {
     size_t size;                 /* how many counters there are, a power of two */
 };
 
-/* Makes counters in which each stored set counts once, in up to `memory` bytes, or a minimum of 4 KiB, on `threads`
- * threads. Call idxi_counters_free even if this fails. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of files. */
+/* Makes counters in which each stored set counts once, on `threads` threads. The counters take up to `memory` bytes, or
+ * 4 KiB if that is more. Call idxi_counters_free even if this fails. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of
+ * files. */
 enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_counter_kind kind,
                                    const struct idxi_set_store *store, uint64_t memory, unsigned threads,
                                    struct idxi_progress *progress, struct idx_error *error);

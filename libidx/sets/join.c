@@ -25,7 +25,7 @@ struct idxi_set_task {
     struct idxi_query_arena arena;
 };
 
-/* What is known of a set of the block, when those of the block are compared with each other. */
+/* A set of the block, when the sets of the block are compared with each other. */
 struct idxi_set_in_block {
     uint32_t end;      /* in the block's index, the sets before it are at the places before this one */
     bool must_compare; /* it is compared with them again, in order of rank, since one of them is or may be similar */
@@ -101,8 +101,8 @@ static enum idx_status improve_result(const struct idxi_set_join *join, struct i
 /* ---- Comparing with indexed sets ---- */
 
 /* Returns whether a set needs no comparison to find its result. If that is because it joins an equal set of an earlier
- * block, makes this its result. A known set is prepared only to be indexed, so it needs nothing if an equal one was
- * indexed before, or if no more sets are indexed. */
+ * block, sets its result to that. A set of the first join->known ranks is prepared only to be indexed, so it needs
+ * nothing if an equal one was indexed before, or if no more sets are indexed. */
 static bool try_without_comparison(const struct idxi_set_join *join, uint32_t rank) {
     const uint32_t equal_rank = find_first_equal(join, rank);
     if (rank < join->known) return equal_rank != rank || join->is_full;
@@ -283,15 +283,19 @@ static enum idx_status compare_and_index_block(struct idxi_set_join *join, size_
 /* Returns how many tasks a block has at most. */
 static size_t count_max_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * MAX_TASKS_PER_THREAD; }
 
-/* Makes a task of the sets from `rank` on: of up to `max` sets with up to MAX_TASK_MEMBERS members together,
- * but of at least one. Returns the rank of the set after them. */
-static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank, uint32_t max) {
+/* Sets *task to the sets from `rank` on: up to `max_sets` of them, with up to MAX_TASK_MEMBERS members together, but at
+ * least one, which there must be. Returns the rank of the set after them. */
+static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank,
+                          uint32_t max_sets) {
     const size_t count = join->store->count;
     task->begin = rank;
     task->members = 0;
-    do task->members += get_set(join, rank++)->count;
-    while (rank < count && rank - task->begin < max && task->members + get_set(join, rank)->count <= MAX_TASK_MEMBERS);
-    return task->end = rank;
+    do {
+        task->members += get_set(join, rank++)->count;
+    } while (rank < count && rank - task->begin < max_sets &&
+             task->members + get_set(join, rank)->count <= MAX_TASK_MEMBERS);
+    task->end = rank;
+    return rank;
 }
 
 /* Makes a block of sets from join->begin on, where there must be one, and divides it into tasks. Sets join->end to the
@@ -355,18 +359,17 @@ static enum idx_status compare_waiting_task(void *context, size_t number, unsign
     struct idxi_set_task *task = &join->tasks[thread];
     struct idxi_query *queries = &join->queries[(size_t)thread * MAX_SETS_OF_TASK];
     struct idxi_query_arena *buffer = &join->part_buffers[thread];
-    const bool must_note = !join->waiting.complete && !searches_use_all_members(join);
-    const uint64_t first = join->begin + (uint64_t)number * WAITING_PER_TASK, last = first + WAITING_PER_TASK;
-    const uint32_t end = last < join->end ? (uint32_t)last : join->end;
-    uint32_t part_begin = (uint32_t)first;
+    const bool writes_sets = !join->waiting.complete && !searches_use_all_members(join);
+    const uint64_t begin_rank = join->begin + (uint64_t)number * WAITING_PER_TASK;
+    const uint32_t end_rank = (uint32_t)idxi_min(begin_rank + WAITING_PER_TASK, join->end);
+    uint32_t part_begin = (uint32_t)begin_rank;
     buffer->used = 0;
-    for (uint32_t rank = part_begin; rank < end;) {
-        const uint32_t max_sets = end - rank < MAX_SETS_OF_TASK ? end - rank : MAX_SETS_OF_TASK;
-        rank = make_task(join, task, rank, max_sets);
+    for (uint32_t rank = part_begin; rank < end_rank;) {
+        rank = make_task(join, task, rank, (uint32_t)idxi_min(end_rank - rank, MAX_SETS_OF_TASK));
         IDXI_TRY(compare_task(join, task, &join->probers[thread], queries, error));
-        for (uint32_t i = 0; must_note && i < task->end - task->begin; i++)
+        for (uint32_t i = 0; writes_sets && i < task->end - task->begin; i++)
             IDXI_TRY(idxi_waiting_append_set(buffer, &queries[i], error));
-        if (rank < end && buffer->used < MIN_NUMBERS_OF_PART) continue;
+        if (rank < end_rank && buffer->used < MIN_NUMBERS_OF_PART) continue;
         IDXI_TRY(idxi_waiting_write_part(&join->waiting, buffer, part_begin, rank, error));
         part_begin = rank;
     }
@@ -374,11 +377,12 @@ static enum idx_status compare_waiting_task(void *context, size_t number, unsign
 }
 
 /* Sets *query to the next set that must be compared in the part that this thread has read, and begins to fetch its
- * lists. Begins at position *pos of the part, and moves *pos behind this set. Returns false if there is none. */
-static bool read_waiting(const struct idxi_set_join *join, unsigned thread, size_t *pos, struct idxi_query *query) {
+ * lists. Begins at *place in the numbers of the part, and moves *place behind this set. Returns false if there is none.
+ */
+static bool read_waiting(const struct idxi_set_join *join, unsigned thread, size_t *place, struct idxi_query *query) {
     const struct idxi_query_arena *buffer = &join->part_buffers[thread];
-    while (*pos < buffer->used) {
-        idxi_waiting_parse_set(buffer, pos, query);
+    while (*place < buffer->used) {
+        idxi_waiting_parse_set(buffer, place, query);
         if (query->rank < join->begin || (join->kept != NULL && try_without_comparison(join, query->rank))) continue;
         idxi_prober_set_min_to_contain(&join->probers[thread], query);
         idxi_postings_prefetch(&join->indexed, query);
@@ -393,12 +397,12 @@ static enum idx_status compare_part_of_file(void *context, size_t number, unsign
     const struct idxi_set_join *join = context;
     const struct idxi_waiting_part *part = &join->waiting.parts[number];
     struct idxi_query queries[FETCHED_AHEAD]; /* a ring: set number i is at i % FETCHED_AHEAD */
-    size_t pos = 0, fetched = 0, compared = 0;
+    size_t place = 0, fetched = 0, compared = 0;
     if (part->end <= join->begin) return IDX_OK;
     IDXI_TRY(idxi_waiting_read_part(&join->waiting, part, &join->part_buffers[thread], error));
     while (true) {
         while (fetched - compared < FETCHED_AHEAD &&
-               read_waiting(join, thread, &pos, &queries[fetched % FETCHED_AHEAD]))
+               read_waiting(join, thread, &place, &queries[fetched % FETCHED_AHEAD]))
             fetched++;
         if (compared == fetched) break;
         const struct idxi_query *query = &queries[compared++ % FETCHED_AHEAD];
@@ -409,7 +413,8 @@ static enum idx_status compare_part_of_file(void *context, size_t number, unsign
 }
 
 /* Compares all sets from `begin_rank` on with the indexed ones; this round indexes none of them. Reads them from the
- * file if they were written to it and that suffices; else prepares them. */
+ * file if they were all written to it, and if searches need no other members than those in the file. Else prepares
+ * them. */
 static enum idx_status compare_all_waiting(struct idxi_set_join *join, uint32_t begin_rank, struct idx_error *error) {
     const uint32_t set_count = (uint32_t)join->store->count;
     const size_t task_count = ((size_t)set_count - begin_rank + WAITING_PER_TASK - 1) / WAITING_PER_TASK;
@@ -465,7 +470,7 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
                                  .contained_size = join->contained_size,
                                  .wants_all = join->kept == NULL,
                                  .reader.store = join->store,
-                                 .others.store = join->store};
+                                 .candidate_reader.store = join->store};
     if (join->contained.total > 0) {
         IDXI_TRY(idxi_marks_make(&join->marks, &prober, join->threads, join->progress, error));
         prober.marks = &join->marks;
@@ -475,7 +480,7 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
     return IDX_OK;
 }
 
-/* Frees all that open_join made, even in part, and sets summary.candidates by what the threads counted. */
+/* Frees what open_join has made, even if it failed, and sets summary.candidates by the counts of the threads. */
 static void close_join(struct idxi_set_join *join) {
     if (join->probers != NULL) join->summary.candidates = count_compared(join);
     for (unsigned i = 0; join->probers != NULL && i < join->threads; i++) idxi_prober_close(&join->probers[i]);

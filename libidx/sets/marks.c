@@ -8,7 +8,8 @@
 /* How many sets a task has. */
 #define SETS_PER_TASK ((size_t)1 << 12)
 
-struct marking {
+/* What the threads that mark share. */
+struct mark_job {
     struct idxi_marks *marks;
     const struct idxi_prober *prober;
     struct idxi_progress *progress;
@@ -21,7 +22,7 @@ static void mark_tag(struct idxi_marks *marks, uint32_t tag) {
     __atomic_fetch_or(&marks->bits[bit / 64], UINT64_C(1) << bit % 64, __ATOMIC_RELAXED);
 }
 
-/* Marks the prefix of a set, unless an earlier set equals it. */
+/* Marks the prefix of set number `number`, unless an earlier set equals it. Overwrites the arena. */
 static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *prober, struct idxi_query_arena *arena,
                                 uint32_t number, struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[number];
@@ -35,17 +36,17 @@ static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *pr
 
 /* An idxi_task: marks the prefixes of the sets of a task, with a prober of its own. */
 static enum idx_status mark_task(void *context, size_t task, struct idx_error *error) {
-    const struct marking *marking = context;
-    struct idxi_prober prober = *marking->prober;
+    const struct mark_job *job = context;
+    struct idxi_prober prober = *job->prober;
     struct idxi_query_arena arena = {0};
     size_t begin = task * SETS_PER_TASK, end = begin + SETS_PER_TASK;
     enum idx_status status = IDX_OK;
     if (end > prober.store->count) end = prober.store->count;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
-        status = mark_set(marking->marks, &prober, &arena, (uint32_t)i, error);
+        status = mark_set(job->marks, &prober, &arena, (uint32_t)i, error);
     idxi_prober_close(&prober);
     free(arena.numbers);
-    return status == IDX_OK ? idxi_progress_add(marking->progress, end - begin, error) : status;
+    return status == IDX_OK ? idxi_progress_add(job->progress, end - begin, error) : status;
 }
 
 enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
@@ -54,9 +55,9 @@ enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prob
     size_t set_count = prober->store->count;
     *marks = (struct idxi_marks){calloc(counters->size / 64 + 1, sizeof *marks->bits), counters->shift};
     if (marks->bits == NULL) return idxi_fail_memory(error);
-    struct marking marking = {marks, prober, progress};
+    struct mark_job job = {marks, prober, progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, set_count, error));
-    return idxi_run_parallel((set_count + SETS_PER_TASK - 1) / SETS_PER_TASK, threads, mark_task, &marking, progress,
+    return idxi_run_parallel((set_count + SETS_PER_TASK - 1) / SETS_PER_TASK, threads, mark_task, &job, progress,
                              error);
 }
 

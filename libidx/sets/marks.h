@@ -1,5 +1,5 @@
-/* marks.h: which hashes are in the prefix of a set. A set that contains another has a member of its prefix, so where
- * sets are looked for that are contained in others, only such hashes are listed. */
+/* marks.h: which hashes are in the prefix of any set. If a set contains another one, it has a hash of that one's
+ * prefix. So to find sets that are contained in others, the index lists only such hashes. */
 #ifndef IDX_LIBIDX_SET_MARKS_H
 #define IDX_LIBIDX_SET_MARKS_H
 
@@ -13,8 +13,9 @@ struct idxi_marks {
 
 struct idxi_prober;
 
-/* Marks the prefixes of all sets, as probers with the settings of `prober` prepare them, on `threads` threads. Call
- * idxi_marks_free even if this fails. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of files. */
+/* Marks the prefixes of all sets of prober->store, on `threads` threads, each with a copy of `prober`, whose settings
+ * count; prober->order must be NULL. Call idxi_marks_free even if this fails. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED,
+ * those of files. */
 enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
                                 struct idxi_progress *progress, struct idx_error *error);
 

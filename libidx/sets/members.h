@@ -49,20 +49,21 @@ static inline bool idxi_members_has(const struct idxi_members *members, uint64_t
     return false;
 }
 
-/* Makes members->lows, which idxi_members_count_lows needs, of all `count` members, given as mixed hashes. Errors:
- * IDX_OUT_OF_MEMORY. */
+/* Sets members->lows, which idxi_members_count_lows reads, by the `count` members of the set, given as mixed hashes.
+ * Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_prepare_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
                                           struct idx_error *error);
 
 /* Returns how many of `count` hashes, given by their low 32 bits, seem to be members: all that are, and about a
- * sixteenth of the others. This takes a tenth of the time of idxi_members_has_low. */
+ * sixteenth of the others. idxi_members_prepare_lows must have been called. This takes a tenth of the time of
+ * idxi_members_has_low. */
 static inline size_t idxi_members_count_lows(const struct idxi_members *members, const uint32_t *lows, size_t count) {
     size_t member_count = 0;
     for (size_t i = 0; i < count; i++) member_count += members->lows[lows[i] & members->low_mask];
     return member_count;
 }
 
-/* Returns whether there is a member with these low 32 bits. */
+/* Returns whether any member has these low 32 bits. idxi_members_begin must have been called. */
 static inline bool idxi_members_has_low(const struct idxi_members *members, uint32_t low) {
     size_t slot = low & members->mask;
     for (; members->slots[slot] != 0; slot = (slot + 1) & members->mask)

@@ -55,8 +55,8 @@ static bool can_be_found(const struct idxi_stored_set *set, const struct idx_nee
     return set->count > 0 && set->count >= options->contained_size;
 }
 
-/* Allocates the needles, and sets for each where its members begin, their number, and ceil(share * number), which a set
- * needs to contain it. Counts all members and postings. Sets *left_out to how many needles are never found. Errors:
+/* Allocates the needles, and sets for each where its members begin, its size, and ceil(share * size), which a set needs
+ * to contain it. Counts all members and postings. Sets *left_out to how many needles are never found. Errors:
  * IDX_OUT_OF_MEMORY, IDX_LIMIT (too many members). */
 static enum idx_status measure_needles(struct idx_needles *needles, const struct idxi_set_store *store,
                                        const struct idx_needles_options *options, uint64_t *left_out,
@@ -107,8 +107,8 @@ static enum idx_status allocate_arrays(struct idx_needles *needles, struct build
                : idxi_fail_memory(error);
 }
 
-/* Reads the members of all needles into build->keys, and the numbers of their needles into
- * build->numbers, and sorts both by hash. Members with the same hash are a run. */
+/* Reads the members of all needles into build->keys, and the numbers of their needles into build->numbers, and sorts
+ * both by hash. Members with the same hash are a run. Errors: IDX_OUT_OF_MEMORY, those of files. */
 static enum idx_status read_and_sort_members(const struct idx_needles *needles, const struct idxi_set_store *store,
                                              struct build *build, struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
@@ -129,7 +129,7 @@ static enum idx_status read_and_sort_members(const struct idx_needles *needles, 
     return status;
 }
 
-/* Returns where the run of members with the same hash ends that begins at `run_begin` in build->keys. */
+/* Returns the end of the run of members with the same hash that begins at `run_begin` in build->keys. */
 static size_t find_run_end(const struct idx_needles *needles, const struct build *build, size_t run_begin) {
     size_t run_end = run_begin + 1;
     while (run_end < needles->member_count && build->keys[run_end] == build->keys[run_begin]) run_end++;
@@ -137,8 +137,9 @@ static size_t find_run_end(const struct idx_needles *needles, const struct build
 }
 
 /* Lists the different hashes, ascending, and gives each its rank: hashes that fewer needles have come first. Sets
- * build->runs[rank] to where the members with the hash of a rank begin. It is a counting sort: build->tally counts the
- * hashes by how many needles have them, and then has the next rank for each such number. */
+ * build->runs[rank] to the beginning of the members with the hash of a rank. It is a counting sort: build->tally first
+ * counts the hashes by how many needles have them, and then has the next rank for each such number. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status rank_hashes(struct idx_needles *needles, struct build *build, struct idx_error *error) {
     uint32_t rank = 0;
     for (size_t run_begin = 0, run_end; run_begin < needles->member_count; run_begin = run_end, needles->hash_count++) {
@@ -184,7 +185,8 @@ static void list_needles_by_ranks(struct idx_needles *needles, const struct buil
     }
 }
 
-/* Makes the directory and the filter, by which the hashes of a set are found among those of the needles. */
+/* Makes the directory and the filter, by which the hashes of a set are found among those of the needles. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status make_directory(struct idx_needles *needles, struct idx_error *error) {
     unsigned leading_bits = 1;
     size_t filter_words = 1;
@@ -205,7 +207,8 @@ static enum idx_status make_directory(struct idx_needles *needles, struct idx_er
     return IDX_OK;
 }
 
-/* Makes the needles of all sets. After an error idx_needles_close frees what was made. */
+/* Makes the needles of all sets. Sets *left_out to how many are never found. After an error idx_needles_close frees
+ * what was made. */
 static enum idx_status make_needles(struct idx_needles *needles, const struct idxi_set_store *store,
                                     const struct idx_needles_options *options, uint64_t *left_out,
                                     struct idx_error *error) {
@@ -234,14 +237,14 @@ enum idx_status idx_needles_open(struct idx_needles **needles, struct idx_sets *
                          "a share of a needle is from 1 to %lld units of 1/%lld, not %lld",
                          (long long)IDX_THRESHOLD_ONE, (long long)IDX_THRESHOLD_ONE, (long long)own.contained);
     IDXI_TRY(idxi_sets_flush(sets, &store, error));
-    struct idx_needles *opened = calloc(1, sizeof *opened);
-    if (opened == NULL) return idxi_fail_memory(error);
-    enum idx_status status = make_needles(opened, store, &own, left_out != NULL ? left_out : &ignored, error);
+    struct idx_needles *new_needles = calloc(1, sizeof *new_needles);
+    if (new_needles == NULL) return idxi_fail_memory(error);
+    enum idx_status status = make_needles(new_needles, store, &own, left_out != NULL ? left_out : &ignored, error);
     if (status != IDX_OK) {
-        idx_needles_close(opened);
+        idx_needles_close(new_needles);
         return status;
     }
-    *needles = opened;
+    *needles = new_needles;
     return IDX_OK;
 }
 
@@ -275,16 +278,16 @@ enum idx_status idx_needle_finder_open(struct idx_needle_finder **finder, const 
     if (finder == NULL || needles == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "idx_needle_finder_open needs needles, and a pointer for its result");
-    struct idx_needle_finder *opened = calloc(1, sizeof *opened);
-    if (opened == NULL) return idxi_fail_memory(error);
-    opened->needles = needles;
-    opened->is_hit = calloc(needles->hash_count / 64 + 1, sizeof *opened->is_hit);
-    opened->seen = calloc(needles->count / 64 + 1, sizeof *opened->seen);
-    if (opened->is_hit == NULL || opened->seen == NULL) {
-        idx_needle_finder_close(opened);
+    struct idx_needle_finder *new_finder = calloc(1, sizeof *new_finder);
+    if (new_finder == NULL) return idxi_fail_memory(error);
+    new_finder->needles = needles;
+    new_finder->is_hit = calloc(needles->hash_count / 64 + 1, sizeof *new_finder->is_hit);
+    new_finder->seen = calloc(needles->count / 64 + 1, sizeof *new_finder->seen);
+    if (new_finder->is_hit == NULL || new_finder->seen == NULL) {
+        idx_needle_finder_close(new_finder);
         return idxi_fail_memory(error);
     }
-    *finder = opened;
+    *finder = new_finder;
     return IDX_OK;
 }
 
@@ -327,8 +330,8 @@ static enum idx_status add_hit(struct idx_needle_finder *finder, uint64_t hash, 
     return IDX_OK;
 }
 
-/* Adds the ranks of those members of the set to the hits that needles have, too. The filter excludes nearly all others;
- * it is read without a branch for many hashes in a row. */
+/* Adds to the hits the ranks of those members of the set that needles have. The filter excludes nearly all others; it
+ * is read without a branch for many hashes in a row. */
 static enum idx_status add_hits(struct idx_needle_finder *finder, const uint64_t *hashes, size_t count,
                                 struct idx_error *error) {
     const struct idx_needles *needles = finder->needles;
@@ -382,8 +385,8 @@ static enum idx_status find_matches(struct idx_needle_finder *finder, struct idx
     return IDX_OK;
 }
 
-/* Clears the bits that finding the needles of a set has set, and forgets its hits. It clears whole words, since only
- * bits of this set can be set in them. */
+/* Clears the bits of finder->seen and finder->is_hit that a search has set, and forgets its hits. Clears whole words,
+ * since only bits of this set can be set in them. */
 static void clear_bits_of_set(struct idx_needle_finder *finder) {
     for (size_t i = 0; i < finder->hit_count; i++) {
         size_t posting_count;

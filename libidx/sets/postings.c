@@ -19,11 +19,11 @@ enum { CANDIDATE_BITS = 6 };
  * as many. */
 enum { COMPARE_AT_FIRST = 8, COMPARE_FACTOR = 4 };
 
-/* A set in a list. `set` is its place in the index. `size` is the code of its size, rounded down. `rest` is the code of
- * how many members it has from the first one with the list's tag on in its order, rounded up. The rounding makes sure
- * that no similar set is passed over. */
+/* A set in a list. `place` is where it is in the index. `size` is the code of its size, rounded down. `rest` is the
+ * code of how many members it has from the first one with the list's tag on in its order, rounded up. The rounding
+ * makes sure that no similar set is passed over. */
 struct posting {
-    uint32_t set;
+    uint32_t place;
     uint16_t size, rest;
 };
 
@@ -37,7 +37,7 @@ struct chunk {
 struct group {
     uint16_t size, rest; /* rest: the greatest one */
     uint32_t head;
-    uint32_t first; /* the first set that was added */
+    uint32_t first_place; /* the least place of a set of the group */
     uint32_t count;
 };
 
@@ -146,13 +146,12 @@ static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *
     struct chunk chunk = {0};
     if (*head != 0) memcpy(&chunk, &shard->chunks[*head], sizeof chunk);
     if (chunk.used == chunk.capacity) {
-        uint16_t capacity = (uint16_t)(chunk.capacity == 0             ? FIRST_CAPACITY
-                                       : chunk.capacity < MAX_CAPACITY ? 2 * chunk.capacity
-                                                                       : MAX_CAPACITY);
+        unsigned capacity = chunk.capacity == 0 ? FIRST_CAPACITY : 2u * chunk.capacity;
+        if (capacity > MAX_CAPACITY) capacity = MAX_CAPACITY;
         size_t chunk_begin = shard->chunks_used, chunk_end = chunk_begin + 1 + capacity;
         if (chunk_end > GROUPED) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
         IDXI_GROW_MAP(shard->chunks, shard->chunks_capacity, chunk_end, error);
-        chunk = (struct chunk){.next = *head, .used = 0, .capacity = capacity};
+        chunk = (struct chunk){.next = *head, .used = 0, .capacity = (uint16_t)capacity};
         *head = (uint32_t)chunk_begin;
         shard->chunks_used = chunk_end;
     }
@@ -184,12 +183,12 @@ static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idx
         IDXI_GROW(groups->groups, groups->capacity, groups->count + 1, error);
         struct group *new_group = &groups->groups[low];
         memmove(new_group + 1, new_group, (groups->count - low) * sizeof *new_group);
-        *new_group = (struct group){.size = posting.size, .first = posting.set};
+        *new_group = (struct group){.size = posting.size, .first_place = posting.place};
         groups->count++;
     }
     struct group *group = &groups->groups[low];
     if (group->rest < posting.rest) group->rest = posting.rest;
-    if (group->first > posting.set) group->first = posting.set;
+    if (group->first_place > posting.place) group->first_place = posting.place;
     group->count++;
     return add_to_chain(shard, &group->head, posting, error);
 }
@@ -214,7 +213,8 @@ static enum idx_status divide_into_groups(struct idxi_posting_shard *shard, uint
     return IDX_OK;
 }
 
-/* Adds a posting to the list of a tag, and divides the list if it becomes long. */
+/* Adds a posting to the list of a tag, and divides the list into groups if it becomes long. The slots must have room.
+ * Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
 static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t tag, struct posting posting,
                                    struct idx_error *error) {
     struct idxi_slot *slot = idxi_slots_find(&shard->slots, tag);
@@ -254,14 +254,6 @@ enum idx_status idxi_postings_make_signatures(struct idxi_postings *postings, st
     return postings->sizes == NULL ? idxi_fail_memory(error) : make_signatures(postings, 0, error);
 }
 
-/* Makes room in the array of sets up to `end`. Errors: IDX_OUT_OF_MEMORY; IDX_LIMIT if a place there, in units of
- * SET_UNIT, would not fit into 32 bits. */
-static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t end, struct idx_error *error) {
-    if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
-    IDXI_GROW_MAP(postings->sets, postings->sets_capacity, end, error);
-    return IDX_OK;
-}
-
 /* Copies the set of a query to the array of sets, at `set_begin`. */
 static void copy_set_to_array(const struct idxi_postings *postings, const struct idxi_query *query, size_t set_begin) {
     const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
@@ -270,8 +262,8 @@ static void copy_set_to_array(const struct idxi_postings *postings, const struct
     memcpy(copy + sizeof set / sizeof *copy, query->members, query->shared * sizeof *query->members);
 }
 
-/* Fetches into the cache the lists that a shard has of the first `count` tags of a query: their slots, or with
- * `fetch_chunks`, once the slots are there, their newest chunks. */
+/* Begins to load the lists that shard number `shard_number` has of the first `count` tags of a query into the cache:
+ * their slots, or with `fetch_chunks`, once the slots are there, their newest chunks. */
 static void fetch_lists(const struct idxi_postings *postings, const struct idxi_query *query, uint32_t count,
                         unsigned shard_number, bool fetch_chunks) {
     const struct idxi_posting_shard *shard = &postings->shards[shard_number];
@@ -299,7 +291,7 @@ static uint32_t find_first_place(const struct idxi_query *query, uint32_t i, uin
  * listed member whose tag the shard has. */
 static enum idx_status add_postings(struct idxi_postings *postings, const struct idxi_query *query, size_t set_begin,
                                     unsigned shard_number, struct idx_error *error) {
-    struct posting posting = {.set = (uint32_t)(set_begin / SET_UNIT), .size = encode_down(query->size), .rest = 0};
+    struct posting posting = {.place = (uint32_t)(set_begin / SET_UNIT), .size = encode_down(query->size), .rest = 0};
     struct idxi_posting_shard *shard = &postings->shards[shard_number];
     for (uint32_t i = 0, first_place = 0; i < query->listed; i++) {
         const uint32_t first_place_of_tag = find_first_place(query, i, first_place);
@@ -313,7 +305,7 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
 }
 
 /* Sets that are being added, by one task for each shard. */
-struct adding {
+struct add_job {
     struct idxi_postings *postings;
     const struct idxi_query *queries;
     size_t count;
@@ -326,16 +318,16 @@ enum { FETCHED_AHEAD = 8 };
 /* An idxi_task: adds the postings of all sets to a shard, and copies an equal share of the sets, that of this shard, to
  * the array of sets. */
 static enum idx_status add_sets_to_shard(void *context, size_t shard_number, struct idx_error *error) {
-    const struct adding *adding = context;
-    struct idxi_postings *postings = adding->postings;
-    size_t set_begin = adding->begin;
-    for (size_t i = 0; i < adding->count; i++) {
-        const struct idxi_query *query = &adding->queries[i];
+    const struct add_job *job = context;
+    struct idxi_postings *postings = job->postings;
+    size_t set_begin = job->begin;
+    for (size_t i = 0; i < job->count; i++) {
+        const struct idxi_query *query = &job->queries[i];
         size_t ahead = i + FETCHED_AHEAD, nearer = i + FETCHED_AHEAD / 2;
-        const struct idxi_query *far = &adding->queries[ahead], *near = &adding->queries[nearer];
-        if (ahead < adding->count) fetch_lists(postings, far, far->listed, (unsigned)shard_number, false);
-        if (nearer < adding->count) fetch_lists(postings, near, near->listed, (unsigned)shard_number, true);
-        if (i * postings->shard_count / adding->count == shard_number) copy_set_to_array(postings, query, set_begin);
+        const struct idxi_query *far = &job->queries[ahead], *near = &job->queries[nearer];
+        if (ahead < job->count) fetch_lists(postings, far, far->listed, (unsigned)shard_number, false);
+        if (nearer < job->count) fetch_lists(postings, near, near->listed, (unsigned)shard_number, true);
+        if (i * postings->shard_count / job->count == shard_number) copy_set_to_array(postings, query, set_begin);
         IDXI_TRY(add_postings(postings, query, set_begin, (unsigned)shard_number, error));
         set_begin = find_set_end(query->shared, set_begin);
     }
@@ -344,17 +336,18 @@ static enum idx_status add_sets_to_shard(void *context, size_t shard_number, str
 
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error) {
-    struct adding adding = {.postings = postings, .queries = queries, .count = count, .begin = postings->sets_used};
+    struct add_job job = {.postings = postings, .queries = queries, .count = count, .begin = postings->sets_used};
     size_t sets_end = postings->sets_used;
     for (size_t i = 0; i < count; i++) sets_end = find_set_end(queries[i].shared, sets_end);
-    IDXI_TRY(make_room_for_sets(postings, sets_end, error));
+    if (sets_end / SET_UNIT > UINT32_MAX) /* places in units of SET_UNIT have 32 bits */
+        return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
+    IDXI_GROW_MAP(postings->sets, postings->sets_capacity, sets_end, error);
     if (postings->shard_count == 1)
-        IDXI_TRY(add_sets_to_shard(&adding, 0, error));
+        IDXI_TRY(add_sets_to_shard(&job, 0, error));
     else
-        IDXI_TRY(
-            idxi_run_parallel(postings->shard_count, postings->shard_count, add_sets_to_shard, &adding, NULL, error));
+        IDXI_TRY(idxi_run_parallel(postings->shard_count, postings->shard_count, add_sets_to_shard, &job, NULL, error));
     postings->sets_used = sets_end;
-    return postings->sizes == NULL ? IDX_OK : make_signatures(postings, adding.begin, error);
+    return postings->sizes == NULL ? IDX_OK : make_signatures(postings, job.begin, error);
 }
 
 void idxi_postings_prefetch(const struct idxi_postings *postings, const struct idxi_query *query) {
@@ -367,8 +360,8 @@ void idxi_postings_prefetch(const struct idxi_postings *postings, const struct i
 static inline uint32_t min_members(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Returns whether a set at `place` of the index, or after it, may share enough members with that of the query. `size`
- * is the code of its size, and `rest` that of how many members it has at most from the current one on. Returns false
- * for places that are not searched. */
+ * is the code of its size. `rest` is the code of how many members it has at most from the current one on. Returns false
+ * from search->end on. */
 static inline bool may_be_similar(const struct idxi_set_search *search, uint32_t place, uint16_t size, uint16_t rest) {
     return place < search->end && idxi_shares_enough(&search->least, place, min_members(search->rest, decode(rest)),
                                                      search->query->size, decode(size));
@@ -376,7 +369,7 @@ static inline bool may_be_similar(const struct idxi_set_search *search, uint32_t
 
 /* Adds a set, given by its place in the index, as a candidate, and sets *candidate_number to its number, counted
  * from 1. If many candidates wait already, has them compared first, since the best of them may exclude others. */
-static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t set, uint32_t *candidate_number,
+static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t place, uint32_t *candidate_number,
                                      struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     if (candidates->count == candidates->compare_at) {
@@ -385,10 +378,10 @@ static enum idx_status add_candidate(const struct idxi_set_search *search, uint3
     }
     IDXI_TRY(idxi_slots_reserve(&candidates->seen, error));
     IDXI_GROW(candidates->list, candidates->capacity, candidates->count + 1, error);
-    candidates->list[candidates->count++] = (struct idxi_candidate){.set = set};
+    candidates->list[candidates->count++] = (struct idxi_candidate){.place = place};
     *candidate_number = (uint32_t)candidates->count;
-    idxi_slots_add(&candidates->seen, set, *candidate_number);
-    __builtin_prefetch(&search->postings->sets[(size_t)set * SET_UNIT]);
+    idxi_slots_add(&candidates->seen, place, *candidate_number);
+    __builtin_prefetch(&search->postings->sets[(size_t)place * SET_UNIT]);
     return IDX_OK;
 }
 
@@ -399,8 +392,8 @@ static enum idx_status add_candidate(const struct idxi_set_search *search, uint3
 static inline enum idx_status count_posting(const struct idxi_set_search *search, struct posting posting,
                                             struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
-    uint32_t candidate_number = idxi_slots_find(&candidates->seen, posting.set)->number;
-    if (candidate_number == 0) IDXI_TRY(add_candidate(search, posting.set, &candidate_number, error));
+    uint32_t candidate_number = idxi_slots_find(&candidates->seen, posting.place)->number;
+    if (candidate_number == 0) IDXI_TRY(add_candidate(search, posting.place, &candidate_number, error));
     struct idxi_candidate *candidate = &candidates->list[candidate_number - 1];
     candidate->max_shared = candidate->shared++ + min_members(search->rest, decode(posting.rest));
     return IDX_OK;
@@ -426,10 +419,10 @@ static enum idx_status find_by_signature(const struct idxi_set_search *search, u
         uint64_t needed = idxi_min_shared(&search->least, 0, query->size, decode(size));
         size_t match_count = idxi_signed_sets_find(sets, &signature, needed, &next_set, matches, FOUND_TOGETHER);
         for (size_t i = 0; i < match_count; i++) {
-            uint32_t set = matches[i].set;
-            if (set >= search->end) continue;
-            uint32_t candidate_number = idxi_slots_find(&candidates->seen, set)->number;
-            if (candidate_number == 0) IDXI_TRY(add_candidate(search, set, &candidate_number, error));
+            uint32_t place = matches[i].set;
+            if (place >= search->end) continue;
+            uint32_t candidate_number = idxi_slots_find(&candidates->seen, place)->number;
+            if (candidate_number == 0) IDXI_TRY(add_candidate(search, place, &candidate_number, error));
             struct idxi_candidate *candidate = &candidates->list[candidate_number - 1];
             candidate->shared = candidate->max_shared = matches[i].max_shared;
         }
@@ -467,7 +460,7 @@ static enum idx_status count_in_chain(const struct idxi_set_search *search, cons
         for (size_t i = 0; i < chunk.used; i++) {
             struct posting posting;
             memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
-            bool must_visit = may_be_similar(search, posting.set, posting.size, posting.rest);
+            bool must_visit = may_be_similar(search, posting.place, posting.size, posting.rest);
             if (must_visit && signed_sets) IDXI_TRY(limit_visits(search, posting.size, 1, &must_visit, error));
             if (must_visit) IDXI_TRY(count_posting(search, posting, error));
         }
@@ -481,7 +474,7 @@ static enum idx_status count_in_groups(const struct idxi_set_search *search, con
                                        const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
-        bool must_visit = may_be_similar(search, group->first, group->size, group->rest);
+        bool must_visit = may_be_similar(search, group->first_place, group->size, group->rest);
         if (must_visit && search->postings->sizes != NULL)
             IDXI_TRY(limit_visits(search, group->size, group->count, &must_visit, error));
         if (must_visit) IDXI_TRY(count_in_chain(search, shard, group->head, false, error));
@@ -526,8 +519,8 @@ uint32_t idxi_postings_place_after(uint32_t place, uint32_t shared) {
     return (uint32_t)(find_set_end(shared, (size_t)place * SET_UNIT) / SET_UNIT);
 }
 
-const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings *postings, uint32_t set) {
-    return (const struct idxi_indexed_set *)(const void *)(postings->sets + (size_t)set * SET_UNIT);
+const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings *postings, uint32_t place) {
+    return (const struct idxi_indexed_set *)(const void *)(postings->sets + (size_t)place * SET_UNIT);
 }
 
 void idxi_candidates_free(struct idxi_candidates *candidates) {

@@ -100,16 +100,16 @@ struct idxi_postings {
     size_t signed_count;
 };
 
-/* Makes an empty index, to which `threads` threads add. Call idxi_postings_close even if this fails. Errors:
+/* Makes an empty index, to which `threads` threads add, 1 or more. Call idxi_postings_close even if this fails. Errors:
  * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error);
 
 /* Returns how many bytes the index takes: its sets, signatures and chunks, and the hash tables of its lists. */
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
 
-/* Adds the sets of queries that have listed members, on as many threads as the index was made for. Copies what it needs
- * of them. Errors: IDX_OUT_OF_MEMORY; IDX_LIMIT if no more sets can be indexed. After an error the index can only be
- * closed. */
+/* Adds the sets of `count` queries, each of which has listed members, on as many threads as the index was made for.
+ * Copies what it needs of them. Errors: IDX_OUT_OF_MEMORY; IDX_LIMIT if no more sets can be indexed. After an error the
+ * index can only be closed. */
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error);
 
@@ -123,7 +123,7 @@ void idxi_postings_prefetch(const struct idxi_postings *postings, const struct i
 
 /* A set that may be similar to one. */
 struct idxi_candidate {
-    uint32_t set;        /* where it is in the index; sets that are added later have greater places */
+    uint32_t place;      /* where it is in the index; sets that are added later have greater places */
     uint32_t shared;     /* how many members of the prefix it seems to have, so far */
     uint32_t max_shared; /* it shares so many members at most */
 };
@@ -149,7 +149,7 @@ struct idxi_candidates {
  * candidates->count. It may also raise search->least, so that fewer sets become candidates from then on. */
 typedef enum idx_status (*idxi_candidate_visitor)(void *context, struct idx_error *error);
 
-/* How sets are looked for that may be similar to one. */
+/* A search for the sets that may be similar to one set, that of the query. */
 struct idxi_set_search {
     const struct idxi_postings *postings;
     const struct idxi_query *query;
@@ -161,10 +161,11 @@ struct idxi_set_search {
     uint32_t rest; /* private: how many members the set of the query has from the current one on in its order */
 };
 
-/* Lists in search->candidates the sets that have a member of the prefix and that may reach search->least, and has them
- * all compared by search->compare. The positional filter excludes others (Xiao and others, WWW 2008): if the first
- * shared member has the positions p and q in the orders of two sets with A and B members, they share at most min(A - p,
- * B - q); if n shared members came before, at most n more. Errors: IDX_OUT_OF_MEMORY, and those of `compare`. */
+/* Lists in search->candidates, which it empties first, the sets that have a member of the prefix and may reach
+ * search->least. Has them all compared by search->compare. The positional filter excludes others (Xiao and others, WWW
+ * 2008): if the first shared member has the positions p and q in the orders of two sets with A and B members, they
+ * share at most min(A - p, B - q); if n shared members came before, at most n more. Errors: IDX_OUT_OF_MEMORY, and
+ * those of search->compare. */
 enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error);
 
 /* Returns the place of the set that is added right after the set at `place`, which has `shared` members in the index.
@@ -172,7 +173,7 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
 uint32_t idxi_postings_place_after(uint32_t place, uint32_t shared);
 
 /* Returns the set at a place of the index, such as that of a candidate. It is valid until sets are added. */
-const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings *postings, uint32_t set);
+const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings *postings, uint32_t place);
 
 /* Removes all sets from the index, and keeps its memory for others. */
 void idxi_postings_clear(struct idxi_postings *postings);
@@ -180,7 +181,7 @@ void idxi_postings_clear(struct idxi_postings *postings);
 /* Frees the memory of the index. */
 void idxi_postings_close(struct idxi_postings *postings);
 
-/* Frees what searches have allocated. */
+/* Frees the arrays that searches have allocated in *candidates. */
 void idxi_candidates_free(struct idxi_candidates *candidates);
 
 #endif

@@ -82,8 +82,8 @@ static const struct idxi_stored_set *get_set(const struct idxi_prober *prober, u
     return &prober->store->sets[idxi_rank_to_number(prober->order, rank)];
 }
 
-/* Returns the tag of a key's member. Hashes with one tag have one counter, so that they are next to each other in the
- * order of all hashes. So positions are right even where two of them seem to be the same. */
+/* Returns the tag of a member, given by its key. Hashes with one tag have one counter, and so are next to each other in
+ * the order of all hashes. So positions are right even if two of them seem to be the same. */
 static inline uint32_t get_tag(uint64_t key) { return (uint32_t)key; }
 
 /* Returns ceil(share * size); for IDXI_NONE UINT64_MAX, which no set reaches. */
@@ -131,7 +131,7 @@ enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_
 struct idxi_preparation {
     struct idxi_query *query;
     const uint64_t *hashes;         /* its members */
-    size_t enough;                  /* if so many members are in no other set, no other set can be similar */
+    size_t min_unique;              /* if so many members are in no other set, no other set can be similar */
     size_t first_count;             /* members whose counters are read first */
     size_t first_place, rest_place; /* where their counters, and those of the rest, are in prober->counts */
 };
@@ -139,21 +139,21 @@ struct idxi_preparation {
 /* Makes room to prepare `sets` sets together, which have `members` members in all. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_group(struct idxi_prober *prober, size_t sets, size_t members, struct idx_error *error) {
     IDXI_GROW(prober->preparations, prober->preparation_capacity, sets, error);
-    IDXI_GROW(prober->requested, prober->requested_capacity, members, error);
+    IDXI_GROW(prober->requests, prober->request_capacity, members, error);
     IDXI_GROW(prober->counts, prober->count_capacity, members, error);
     IDXI_GROW(prober->keys, prober->key_capacity, members, error);
     IDXI_GROW(prober->spare_keys, prober->spare_capacity, members, error);
     return IDX_OK;
 }
 
-/* Appends the counters of members to those that read_counters will read. prober->requested has room for them. Returns
+/* Appends the counters of members to those that read_counters will read. prober->requests has room for them. Returns
  * the place in prober->counts where the first of them will be. */
 static size_t request_counters(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
-    const size_t first_request = prober->requested_count;
+    const size_t first_request = prober->request_count;
     const unsigned shift = prober->counters->shift;
-    uint32_t *requested = prober->requested + first_request;
-    for (size_t i = 0; i < count; i++) requested[i] = (uint32_t)(hashes[i] >> shift);
-    prober->requested_count += count;
+    uint32_t *requests = prober->requests + first_request;
+    for (size_t i = 0; i < count; i++) requests[i] = (uint32_t)(hashes[i] >> shift);
+    prober->request_count += count;
     return first_request;
 }
 
@@ -161,15 +161,15 @@ static size_t request_counters(struct idxi_prober *prober, const uint64_t *hashe
  * before it is read, so that many loads from memory overlap, across sets. */
 static void read_counters(struct idxi_prober *prober, size_t begin) {
     const struct idxi_counters counters = *prober->counters;
-    const uint32_t *requested = prober->requested;
-    const size_t end = prober->requested_count, far_end = end - begin > FETCHED_AHEAD ? end - FETCHED_AHEAD : begin;
+    const uint32_t *requests = prober->requests;
+    const size_t end = prober->request_count, far_end = end - begin > FETCHED_AHEAD ? end - FETCHED_AHEAD : begin;
     for (size_t i = begin; i < end && i < begin + FETCHED_AHEAD; i++)
-        __builtin_prefetch(idxi_find_counter_byte(&counters, requested[i]));
+        __builtin_prefetch(idxi_find_counter_byte(&counters, requests[i]));
     for (size_t i = begin; i < far_end; i++) {
-        __builtin_prefetch(idxi_find_counter_byte(&counters, requested[i + FETCHED_AHEAD]));
-        prober->counts[i] = idxi_read_counter(&counters, requested[i]);
+        __builtin_prefetch(idxi_find_counter_byte(&counters, requests[i + FETCHED_AHEAD]));
+        prober->counts[i] = idxi_read_counter(&counters, requests[i]);
     }
-    for (size_t i = far_end; i < end; i++) prober->counts[i] = idxi_read_counter(&counters, requested[i]);
+    for (size_t i = far_end; i < end; i++) prober->counts[i] = idxi_read_counter(&counters, requests[i]);
 }
 
 /* Chooses the prefix of a set, and requests the counters of its first members: twice as many as rule out a similar set
@@ -177,8 +177,8 @@ static void read_counters(struct idxi_prober *prober, size_t begin) {
 static void request_first_counters(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     struct idxi_query *query = preparation->query;
     query->prefix = choose_prefix_size(prober, query);
-    preparation->enough = prober->marks == NULL ? query->prefix : (size_t)query->size + 1;
-    preparation->first_count = 2 * preparation->enough < query->size ? 2 * preparation->enough : query->size;
+    preparation->min_unique = prober->marks == NULL ? query->prefix : (size_t)query->size + 1;
+    preparation->first_count = 2 * preparation->min_unique < query->size ? 2 * preparation->min_unique : query->size;
     preparation->first_place = request_counters(prober, preparation->hashes, preparation->first_count);
 }
 
@@ -189,7 +189,7 @@ static bool rule_out_similar(struct idxi_prober *prober, struct idxi_preparation
     const uint8_t *counts = prober->counts + preparation->first_place;
     size_t unique_count = 0;
     for (size_t i = 0; i < first_count; i++) unique_count += counts[i] == 1;
-    if (unique_count >= preparation->enough) return true;
+    if (unique_count >= preparation->min_unique) return true;
     preparation->rest_place =
         request_counters(prober, preparation->hashes + first_count, preparation->query->size - first_count);
     return false;
@@ -221,7 +221,7 @@ static void make_query(struct idxi_prober *prober, const struct idxi_preparation
     shared = gather_shared_members(prober, preparation->hashes + first_count, prober->counts + preparation->rest_place,
                                    query->size - first_count, shared);
     const uint32_t unique_count = query->size - (uint32_t)shared;
-    query->shared = unique_count < preparation->enough ? (uint32_t)shared : 0;
+    query->shared = unique_count < preparation->min_unique ? (uint32_t)shared : 0;
     query->prefix = query->shared > 0 && query->prefix > unique_count ? query->prefix - unique_count : 0;
     sort_first(prober->keys, query->shared, query->prefix, prober->spare_keys);
     move_marked_members(prober, query);
@@ -268,7 +268,7 @@ static enum idx_status prepare_group(struct idxi_prober *prober, struct idxi_que
         IDXI_TRY(idxi_set_read(&prober->reader, group->begin, (size_t)(group->end - group->begin), &hashes, error));
     struct idxi_preparation *preparations = prober->preparations;
     size_t set_count = 0;
-    prober->requested_count = 0;
+    prober->request_count = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct idxi_stored_set *stored = get_set(prober, queries[i]->rank);
         *queries[i] = (struct idxi_query){.rank = queries[i]->rank, .size = stored->count};
@@ -278,7 +278,7 @@ static enum idx_status prepare_group(struct idxi_prober *prober, struct idxi_que
         request_first_counters(prober, &preparations[set_count++]);
     }
     read_counters(prober, 0);
-    const size_t first_request = prober->requested_count;
+    const size_t first_request = prober->request_count;
     size_t undecided_count = 0;
     for (size_t i = 0; i < set_count; i++) {
         if (rule_out_similar(prober, &preparations[i]))
@@ -313,9 +313,9 @@ static enum idx_status load_query_members(struct idxi_prober *prober, uint32_t r
     return idxi_members_prepare_lows(&prober->members, hashes, set->count, error);
 }
 
-/* Returns whether a candidate seems to share `needed` members with the set in the table. The answer is never wrongly
- * false. A quick count that is never too low comes first; if it suffices, the low halves of hashes are looked up. Both
- * end as soon as the remaining members can't make up what is missing. */
+/* Returns whether a candidate seems to share `needed` members with the set in the table. Never returns false if it
+ * does. First a quick count, which is never too low; if that suffices, looks up the low halves of hashes. Both end as
+ * soon as the remaining members can't make up what is missing. */
 static bool seems_to_share(const struct idxi_members *members, const struct idxi_indexed_set *set, uint64_t needed) {
     uint64_t quick_count = 0, shared = 0;
     for (uint32_t i = 0, part_end; i < set->shared && quick_count + (set->shared - i) >= needed; i = part_end) {
@@ -330,13 +330,13 @@ static bool seems_to_share(const struct idxi_members *members, const struct idxi
     return quick_count >= needed;
 }
 
-/* Sets *shared to how many members the set of a rank shares with the one in the prober's table, counted in the
- * store. */
+/* Sets *shared to how many members the set of a rank shares with the set in prober->members. Reads them from the store.
+ * Errors: IDX_OUT_OF_MEMORY, those of files. */
 static enum idx_status count_shared_members(struct idxi_prober *prober, uint32_t rank, uint64_t *shared,
                                             struct idx_error *error) {
     const struct idxi_stored_set *set = get_set(prober, rank);
     const uint64_t *hashes;
-    IDXI_TRY(idxi_set_read(&prober->others, set->offset, set->count, &hashes, error));
+    IDXI_TRY(idxi_set_read(&prober->candidate_reader, set->offset, set->count, &hashes, error));
     *shared = 0;
     for (size_t i = 0; i < set->count; i++) *shared += idxi_members_has(&prober->members, hashes[i]);
     return IDX_OK;
@@ -349,7 +349,7 @@ struct comparison {
     struct idxi_set_search search;
     struct idxi_similar *best;
     uint32_t best_set; /* the place of the best set in the index; 0: it is from another index, and all are after it */
-    bool loaded;       /* the members of the set are in the prober's table */
+    bool is_loaded;    /* the members of the set are in the prober's table */
     bool is_enough;    /* no other similar set is wanted */
 };
 
@@ -378,8 +378,8 @@ static enum idx_status compare_candidate(struct comparison *comparison, const st
                                          struct idx_error *error) {
     struct idxi_prober *prober = comparison->prober;
     const struct idxi_query *query = comparison->search.query;
-    const struct idxi_indexed_set *set = idxi_postings_get_set(comparison->search.postings, candidate->set);
-    const uint64_t needed = idxi_min_shared(&comparison->search.least, candidate->set, query->size, set->size);
+    const struct idxi_indexed_set *set = idxi_postings_get_set(comparison->search.postings, candidate->place);
+    const uint64_t needed = idxi_min_shared(&comparison->search.least, candidate->place, query->size, set->size);
     uint64_t shared;
     if (candidate->max_shared < needed || !is_in_scope(comparison, set)) return IDX_OK;
     prober->compared++;
@@ -390,7 +390,7 @@ static enum idx_status compare_candidate(struct comparison *comparison, const st
     const struct idxi_similar similar = {set->rank, (uint32_t)shared, total};
     if (!prober->wants_all) {
         *comparison->best = similar;
-        comparison->best_set = candidate->set;
+        comparison->best_set = candidate->place;
         comparison->is_enough = comparison->scope->any_suffices;
         set_least_shared(comparison);
         return IDX_OK;
@@ -406,8 +406,8 @@ static enum idx_status compare_candidates(void *context, struct idx_error *error
     struct comparison *comparison = context;
     struct idxi_candidates *candidates = comparison->search.candidates;
     size_t best_number = candidates->compared;
-    if (!comparison->loaded) IDXI_TRY(load_query_members(comparison->prober, comparison->search.query->rank, error));
-    comparison->loaded = true;
+    if (!comparison->is_loaded) IDXI_TRY(load_query_members(comparison->prober, comparison->search.query->rank, error));
+    comparison->is_loaded = true;
     for (size_t i = best_number; i < candidates->count; i++)
         if (candidates->list[i].shared > candidates->list[best_number].shared) best_number = i;
     IDXI_TRY(compare_candidate(comparison, &candidates->list[best_number], error));
@@ -435,11 +435,11 @@ enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idx
 
 void idxi_prober_close(struct idxi_prober *prober) {
     idxi_set_reader_close(&prober->reader);
-    idxi_set_reader_close(&prober->others);
+    idxi_set_reader_close(&prober->candidate_reader);
     idxi_members_free(&prober->members);
     idxi_candidates_free(&prober->candidates);
     free(prober->preparations);
-    free(prober->requested);
+    free(prober->requests);
     free(prober->counts);
     free(prober->keys);
     free(prober->spare_keys);

@@ -26,17 +26,17 @@ struct idxi_prober {
     const struct idxi_counters *counters;
     const uint32_t *order;          /* the number of the set of each rank; NULL: ranks are numbers */
     struct idxi_fraction threshold; /* IDXI_NONE: similarity does not count */
-    struct idxi_fraction contained; /* a set is also wanted that has this share of the members; IDXI_NONE: none is */
-    uint64_t contained_size;        /* but not if the members are fewer than these */
+    struct idxi_fraction contained; /* sets with this share of the members are also wanted; IDXI_NONE: they are not */
+    uint64_t contained_size;        /* but not for a set of fewer members */
     const struct idxi_marks *marks; /* members that are listed beside the prefix; NULL: none are */
     bool wants_all;                 /* all similar sets are wanted, and not only the most similar one */
 
-    struct idxi_set_reader reader, others;
-    struct idxi_preparation *preparations; /* of the sets that are prepared together */
+    struct idxi_set_reader reader, candidate_reader; /* of the sets to compare, and of their candidates */
+    struct idxi_preparation *preparations;           /* of the sets that are prepared together */
     size_t preparation_capacity;
-    uint32_t *requested; /* the numbers of the counters to read */
-    size_t requested_count, requested_capacity;
-    uint8_t *counts; /* these counters */
+    uint32_t *requests; /* the numbers of the counters to read */
+    size_t request_count, request_capacity;
+    uint8_t *counts; /* the values of these counters */
     size_t count_capacity;
     uint64_t *keys, *spare_keys; /* of the members of a set that others may have: first those of its prefix, in order */
     size_t key_capacity, spare_capacity;
@@ -45,7 +45,7 @@ struct idxi_prober {
     struct idxi_query_arena *arena; /* of the queries that are prepared; the caller's */
     struct idxi_similar *found;
     size_t found_count, found_capacity;
-    uint64_t compared; /* candidates so far */
+    uint64_t compared; /* how many candidates were compared so far */
 };
 
 /* Returns the number of the set of a rank. `order` has the numbers by rank; NULL: ranks are numbers. */
@@ -59,21 +59,22 @@ static inline uint32_t idxi_rank_to_number(const uint32_t *order, uint32_t rank)
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
                                   struct idx_error *error);
 
-/* Makes `count` queries, for which the caller has set query->rank, and finds their prefixes. If no other set can be
- * similar to a set, its prefix is empty. The tags and members of the queries are in the arena. Errors:
- * IDX_OUT_OF_MEMORY, those of files. */
+/* Prepares `count` sets: sets each query, of which the caller has set the rank, and finds its prefix. The prefix is
+ * empty if no other set can be similar. idxi_prober_begin must have made room for all members; the tags and members of
+ * the queries are in its arena. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
                                     struct idx_error *error);
 
-/* Sets query->min_to_contain, by query->size, to the fewest members that another set must share to contain the set. */
+/* Sets query->min_to_contain, from query->size, to how many of its members another set must have to contain it;
+ * UINT64_MAX if that does not count. */
 void idxi_prober_set_min_to_contain(const struct idxi_prober *prober, struct idxi_query *query);
 
 /* Which sets are compared with one. */
 struct idxi_scope {
     const struct idxi_postings *postings;
-    uint32_t end;                    /* those before this place of the index */
-    const struct idx_kept_set *kept; /* by number: of these, only those whose `kept` is their own rank; NULL: all */
-    bool any_suffices;               /* one that is similar is enough, whichever it is */
+    uint32_t end;                    /* only sets before this place of the index */
+    const struct idx_kept_set *kept; /* results by number: only sets whose `kept` is their own rank; NULL: all sets */
+    bool any_suffices;               /* stop at the first similar set, whichever it is */
 };
 
 /* Compares the prepared set of a query with those of a scope. *best is the most similar set so far; its `total` is 0 if
@@ -83,7 +84,7 @@ struct idxi_scope {
 enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_scope *scope,
                                     const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error);
 
-/* Frees what the calls have allocated, but not the arena. */
+/* Frees what the prober has allocated, but not the arena. */
 void idxi_prober_close(struct idxi_prober *prober);
 
 #endif

@@ -8,8 +8,8 @@
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
-/* One part in so many of the memory is for members, at most; for postings, at least; for counters; for finding common
- * hashes; and for pairs that are not visited yet. */
+/* 1 / STORE_SHARE of the memory is for members, at most; 1 / POSTINGS_SHARE for postings, at least; and so on for
+ * counters, for finding common hashes, and for pairs that are not visited yet. */
 enum { STORE_SHARE = 2, POSTINGS_SHARE = 4, COUNTERS_SHARE = 4, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
 /* What each set takes besides its members: where it is stored, and its result. */
@@ -18,8 +18,8 @@ enum { STORE_SHARE = 2, POSTINGS_SHARE = 4, COUNTERS_SHARE = 4, COMMON_SHARE = 2
 struct idx_sets {
     char *temporary_folder; /* a copy of what the options point to; NULL: that of the system */
     struct idxi_set_store store;
-    struct idxi_counters counters; /* of the first `counted` sets; without an array if there are none */
-    size_t counted;
+    struct idxi_counters counters; /* of the first counted_sets sets; without an array if there are none */
+    size_t counted_sets;
     unsigned threads;
     uint64_t memory;
     struct idxi_progress progress;
@@ -32,18 +32,18 @@ enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_sets_opti
     IDXI_TRY(idxi_copy_options(&own, options, error));
     IDXI_TRY(idxi_check_threads(own.threads, error));
     IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
-    struct idx_sets *opened = calloc(1, sizeof *opened);
-    if (opened == NULL) return idxi_fail_memory(error);
-    if (own.temporary_folder != NULL) opened->temporary_folder = strdup(own.temporary_folder);
-    if (own.temporary_folder != NULL && opened->temporary_folder == NULL) {
-        free(opened);
+    struct idx_sets *new_sets = calloc(1, sizeof *new_sets);
+    if (new_sets == NULL) return idxi_fail_memory(error);
+    if (own.temporary_folder != NULL) new_sets->temporary_folder = strdup(own.temporary_folder);
+    if (own.temporary_folder != NULL && new_sets->temporary_folder == NULL) {
+        free(new_sets);
         return idxi_fail_memory(error);
     }
-    opened->threads = own.threads;
-    opened->memory = own.memory_bytes;
-    idxi_set_store_init(&opened->store, own.memory_bytes / STORE_SHARE, opened->temporary_folder);
-    idxi_progress_init(&opened->progress, own.progress, own.context);
-    *sets = opened;
+    new_sets->threads = own.threads;
+    new_sets->memory = own.memory_bytes;
+    idxi_set_store_init(&new_sets->store, own.memory_bytes / STORE_SHARE, new_sets->temporary_folder);
+    idxi_progress_init(&new_sets->progress, own.progress, own.context);
+    *sets = new_sets;
     return IDX_OK;
 }
 
@@ -131,9 +131,9 @@ static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *err
     sets->progress.cancelled = false; /* an earlier call may have been */
     IDXI_TRY(idxi_set_store_flush(&sets->store, error));
     idxi_set_store_free_table(&sets->store);
-    if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
+    if (sets->counters.counts != NULL && sets->counted_sets == sets->store.count) return IDX_OK;
     idxi_counters_free(&sets->counters);
-    sets->counted = sets->store.count;
+    sets->counted_sets = sets->store.count;
     enum idx_status status = idxi_counters_make(&sets->counters, IDXI_COUNTERS_SMALL, &sets->store,
                                                 sets->memory / COUNTERS_SHARE, sets->threads, &sets->progress, error);
     if (status != IDX_OK) idxi_counters_free(&sets->counters);
@@ -145,12 +145,12 @@ static struct idxi_fraction threshold_to_fraction(int64_t threshold) {
     return threshold == 0 ? IDXI_NONE : (struct idxi_fraction){(uint64_t)threshold, (uint64_t)IDX_THRESHOLD_ONE};
 }
 
-/* Returns a join of all sets, for which the caller sets what is done with the results. It may use the memory that sets
- * and counters leave, but at least one part in POSTINGS_SHARE of all memory. */
+/* Returns a join of all sets. The caller sets what is done with the results. The join may use the memory that sets and
+ * counters leave, but at least 1 / POSTINGS_SHARE of all memory. */
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
                                       uint64_t contained_size) {
     struct idxi_set_store *store = &sets->store;
-    uint64_t taken_bytes =
+    uint64_t used_bytes =
         store->hash_capacity * sizeof(uint64_t) + store->count * BYTES_PER_SET + idxi_counters_bytes(&sets->counters);
     uint64_t min_bytes = sets->memory / POSTINGS_SHARE;
     return (struct idxi_set_join){
@@ -160,7 +160,7 @@ static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, 
         .contained = threshold_to_fraction(contained),
         .contained_size = contained_size,
         .threads = sets->threads,
-        .memory = sets->memory > taken_bytes + min_bytes ? sets->memory - taken_bytes : min_bytes,
+        .memory = sets->memory > used_bytes + min_bytes ? sets->memory - used_bytes : min_bytes,
         .progress = &sets->progress,
     };
 }
@@ -331,8 +331,8 @@ static enum idx_status visit_sorted_pairs(const struct idxi_set_store *store, st
     }
 }
 
-/* Finds all similar pairs and adds them to `pairs`. Where sets may be contained in others, larger ones come first in
- * the order of the join, as for idx_sets_keep. */
+/* Finds all similar pairs and adds them to `pairs`. If sets may be contained in others, larger ones come first in the
+ * order of the join, as for idx_sets_keep. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of files. */
 static enum idx_status find_all_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
                                       struct idxi_set_join *join, struct found_pairs *pairs, struct idx_error *error) {
     const struct idx_keep_options keep_options = {.contained = options->contained};

@@ -28,7 +28,7 @@ enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct
 }
 
 /* What idxi_signed_sets_find was called with, for its variants below. */
-struct finding {
+struct signature_search {
     const struct idxi_signed_sets *sets;
     const struct idxi_signature *signature;
     uint64_t needed;
@@ -53,20 +53,20 @@ IDXF_INLINE void count_differing(const struct idxi_signature_group *group, const
  * members that two sets share is at most the sum of their members minus the differing bits of their signatures, since
  * each of these stands for a member that one of the sets has alone. A match is written before it is known whether it
  * counts, which saves a branch. */
-IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *next_set, bit_counter count_differing_bits) {
-    const size_t count = finding->sets->count;
+IDXF_INLINE size_t find_matches(const struct signature_search *search, size_t *next_set, bit_counter count_bits) {
+    const size_t count = search->sets->count;
     size_t set = *next_set, match_count = 0;
-    for (; set < count && match_count + IDXI_SIGNED_TOGETHER <= finding->max_matches; set += IDXI_SIGNED_TOGETHER) {
-        const struct idxi_signature_group *group = &finding->sets->groups[set / IDXI_SIGNED_TOGETHER];
+    for (; set < count && match_count + IDXI_SIGNED_TOGETHER <= search->max_matches; set += IDXI_SIGNED_TOGETHER) {
+        const struct idxi_signature_group *group = &search->sets->groups[set / IDXI_SIGNED_TOGETHER];
         uint64_t twice_shared[IDXI_SIGNED_TOGETHER], has_match = 0;
-        count_differing_bits(group, finding->signature, twice_shared);
+        count_bits(group, search->signature, twice_shared);
         for (int j = 0; j < IDXI_SIGNED_TOGETHER; j++) {
-            twice_shared[j] = (uint64_t)finding->signature->shared + group->shared[j] - twice_shared[j];
-            has_match |= twice_shared[j] >= 2 * finding->needed;
+            twice_shared[j] = (uint64_t)search->signature->shared + group->shared[j] - twice_shared[j];
+            has_match |= twice_shared[j] >= 2 * search->needed;
         }
         for (size_t j = 0; has_match != 0 && j < IDXI_SIGNED_TOGETHER && set + j < count; j++) {
-            finding->matches[match_count] = (struct idxi_signed_match){group->sets[j], (uint32_t)(twice_shared[j] / 2)};
-            match_count += twice_shared[j] >= 2 * finding->needed;
+            search->matches[match_count] = (struct idxi_signed_match){group->sets[j], (uint32_t)(twice_shared[j] / 2)};
+            match_count += twice_shared[j] >= 2 * search->needed;
         }
     }
     *next_set = set;
@@ -74,14 +74,14 @@ IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *next_set,
 }
 
 /* find_matches for any processor. */
-static size_t find_portable(const struct finding *finding, size_t *next_set) {
-    return find_matches(finding, next_set, count_differing);
+static size_t find_portable(const struct signature_search *search, size_t *next_set) {
+    return find_matches(search, next_set, count_differing);
 }
 
 #ifdef IDXF_X86
 /* find_matches for processors with BMI2. */
-IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *next_set) {
-    return find_matches(finding, next_set, count_differing);
+IDXF_BMI2 static size_t find_bmi2(const struct signature_search *search, size_t *next_set) {
+    return find_matches(search, next_set, count_differing);
 }
 
 /* The bit_counter for processors with AVX-512. */
@@ -97,17 +97,17 @@ IDXF_AVX512 static inline void count_differing_avx512(const struct idxi_signatur
 }
 
 /* find_matches for processors with AVX-512. */
-IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *next_set) {
-    return find_matches(finding, next_set, count_differing_avx512);
+IDXF_AVX512 static size_t find_avx512(const struct signature_search *search, size_t *next_set) {
+    return find_matches(search, next_set, count_differing_avx512);
 }
 #endif
 
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                              uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t max_matches) {
-    const struct finding finding = {sets, signature, needed, matches, max_matches};
+    const struct signature_search search = {sets, signature, needed, matches, max_matches};
 #ifdef IDXF_X86
-    if (idxf_has_avx512()) return find_avx512(&finding, next_set);
-    if (idxf_has_bmi2()) return find_bmi2(&finding, next_set);
+    if (idxf_has_avx512()) return find_avx512(&search, next_set);
+    if (idxf_has_bmi2()) return find_bmi2(&search, next_set);
 #endif
-    return find_portable(&finding, next_set);
+    return find_portable(&search, next_set);
 }

@@ -35,17 +35,18 @@ struct idxi_signed_match {
     uint32_t max_shared; /* it shares so many members at most */
 };
 
-/* Makes the signature of a set from the low 32 bits of `member_count` members. */
+/* Sets *signature to that of a set, from the low 32 bits of `member_count` members. `set` is what the caller calls it.
+ */
 void idxi_sign_set(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t member_count);
 
 /* Adds a signature. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                                      struct idx_error *error);
 
-/* Looks for up to `max_matches` sets that may share `needed` members with the set of a signature, and writes them to
- * `matches`. Begins with set number *next_set, which is 0 or what an earlier call left there, and moves *next_set past
- * the last set that it looked at. Returns how many sets it found. The search is over once *next_set is not below
- * sets->count. `max_matches` must be IDXI_SIGNED_TOGETHER or more. */
+/* Writes to `matches` up to `max_matches` sets that may share `needed` members with the set of a signature, and returns
+ * how many. Looks at the sets from number *next_set on, which is 0 at first, and moves *next_set past the last one that
+ * it looked at. Call it again until *next_set is not below sets->count. `max_matches` must be IDXI_SIGNED_TOGETHER or
+ * more. */
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                              uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t max_matches);
 

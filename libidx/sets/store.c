@@ -35,23 +35,24 @@ enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, in
         error, IDX_DISK_FULL, store->path,
         "the members of %zu set%s take %llu MiB in temporary files, which must leave %llu MiB of the disk free, "
         "and it has %llu MiB left: use a temporary folder on a larger disk, or more memory",
-        store->count, store->count == 1 ? "" : "s", (unsigned long long)((store->written * 8 + bytes + MIB - 1) / MIB),
+        store->count, store->count == 1 ? "" : "s",
+        (unsigned long long)((store->file_members * 8 + bytes + MIB - 1) / MIB),
         (unsigned long long)(DISK_MARGIN / MIB), (unsigned long long)(free_bytes / MIB));
 }
 
 /* Moves the members in memory to the end of the file, which is made if there is none. Errors: IDX_DISK_FULL, those of
  * files. */
 static enum idx_status write_to_file(struct idxi_set_store *store, struct idx_error *error) {
-    size_t bytes = store->used * sizeof *store->hashes;
+    size_t bytes = store->hash_count * sizeof *store->hashes;
     IDXI_TRY(idxi_set_store_open_folder(store, error));
     if (store->file < 0) IDXI_TRY(idxi_make_temporary_file(&store->file, store->folder, store->path, error));
-    if (store->written + store->used > store->max_written)
+    if (store->file_members + store->hash_count > store->max_file_members)
         IDXI_TRY(idxi_set_store_check_disk(store, store->file, bytes, error));
-    IDXI_TRY(
-        idxi_write_at(store->file, store->hashes, bytes, store->written * sizeof *store->hashes, store->path, error));
-    store->written += store->used;
-    store->used = 0;
-    if (store->max_written < store->written) store->max_written = store->written;
+    IDXI_TRY(idxi_write_at(store->file, store->hashes, bytes, store->file_members * sizeof *store->hashes, store->path,
+                           error));
+    store->file_members += store->hash_count;
+    store->hash_count = 0;
+    if (store->max_file_members < store->file_members) store->max_file_members = store->file_members;
     return IDX_OK;
 }
 
@@ -67,7 +68,7 @@ static enum idx_status resize_memory(struct idxi_set_store *store, size_t capaci
 /* Makes room for `count` more members in memory. If these would be too many there, moves those that are there to
  * the file; once there is a file, memory is only a buffer for writing. */
 static enum idx_status make_room_for_members(struct idxi_set_store *store, size_t count, struct idx_error *error) {
-    size_t needed = store->used + count, capacity = 2 * needed < store->max_hashes ? 2 * needed : store->max_hashes;
+    size_t needed = store->hash_count + count, capacity = (size_t)idxi_min(2 * needed, store->max_hashes);
     if (needed <= store->hash_capacity) return IDX_OK;
     if (store->file < 0 && needed <= store->max_hashes) return resize_memory(store, capacity, error);
     IDXI_TRY(write_to_file(store, error));
@@ -91,14 +92,15 @@ static enum idx_status have_same_members(struct idxi_set_store *store, const uin
 }
 
 /* Sets *equal to whether a stored set equals the set that is being added, which has as many members. These are in
- * memory from store->hashes + store->used on. */
+ * memory from store->hashes + store->hash_count on. */
 static enum idx_status equals_added_set(struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
                                         struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
-    const uint64_t *added = store->hashes + store->used, *hashes = store->hashes + (set->offset - store->written);
+    const uint64_t *added = store->hashes + store->hash_count,
+                   *hashes = store->hashes + (set->offset - store->file_members);
     enum idx_status status = IDX_OK;
     *equal = false;
-    if (set->offset < store->written) status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
+    if (set->offset < store->file_members) status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
     if (status == IDX_OK) status = have_same_members(store, added, hashes, set->count, equal, error);
     idxi_set_reader_close(&reader);
     return status;
@@ -113,8 +115,8 @@ void idxi_set_store_free_table(struct idxi_set_store *store) {
     store->table_freed = store->count > 0;
 }
 
-/* Fills the slots, which were freed, with the sets that equal no earlier one and have members. After an error they are
- * freed again. */
+/* Fills the slots, which were freed, with the sets that have members and equal no earlier one. After an error they are
+ * freed again. Errors: IDX_OUT_OF_MEMORY, those of files. */
 static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
     enum idx_status status = IDX_OK;
@@ -135,8 +137,8 @@ static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_er
     return status;
 }
 
-/* If an earlier set equals *set, which is being added, sets *set to that one. Else adds it to the slots as the first
- * one of its equals. `sum` is that of its members. */
+/* If an earlier set equals *set, which is being added, sets *set to that one. Else adds *set to the slots, as the first
+ * one of its equals. `sum` is the sum of its members. Errors: IDX_OUT_OF_MEMORY, those of files. */
 static enum idx_status find_or_add_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
                                          struct idx_error *error) {
     const uint32_t tag = compute_tag(sum, set->count);
@@ -186,11 +188,11 @@ static bool mix_if_ascending(uint64_t *mixed_hashes, const uint64_t *hashes, siz
     return ascending;
 }
 
-/* Mixes hashes in any order into the memory from store->hashes + store->used on, each different one once. Sets
+/* Mixes hashes in any order into the memory from store->hashes + store->hash_count on, each different one once. Sets
  * *distinct_count to how many there are, and *sum to the sum of the mixed ones. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status mix_distinct(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
                                     uint32_t *distinct_count, uint64_t *sum, struct idx_error *error) {
-    uint64_t *mixed_hashes = store->hashes + store->used;
+    uint64_t *mixed_hashes = store->hashes + store->hash_count;
     IDXI_TRY(idxi_members_begin(&store->members, count, error));
     *distinct_count = 0;
     *sum = 0;
@@ -204,16 +206,17 @@ static enum idx_status mix_distinct(struct idxi_set_store *store, const uint64_t
     return IDX_OK;
 }
 
-/* Sets store->sets[number] for a set whose `count` members are in memory from store->hashes + store->used on. If an
- * earlier set equals it, it gets the place of that one, and these members are dropped. `sum` is the sum of the members.
+/* Sets store->sets[number] for a set whose `count` members are in memory from store->hashes + store->hash_count on. If
+ * an earlier set equals it, it gets the place of that one, and these members are dropped. `sum` is the sum of the
+ * members.
  */
 static enum idx_status set_place(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
                                  struct idx_error *error) {
-    struct idxi_stored_set set = {store->written + store->used, count, number};
+    struct idxi_stored_set set = {store->file_members + store->hash_count, count, number};
     if (count > 0) IDXI_TRY(find_or_add_equal(store, &set, sum, error));
-    if (set.first == number) store->used += count;
+    if (set.first == number) store->hash_count += count;
     store->sets[number] = set;
-    store->stored = store->written + store->used;
+    store->member_count = store->file_members + store->hash_count;
     return IDX_OK;
 }
 
@@ -222,7 +225,7 @@ enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t 
     IDXI_TRY(prepare_to_add(store, count, error));
     uint64_t sum;
     uint32_t distinct_count = (uint32_t)count;
-    if (!mix_if_ascending(store->hashes + store->used, hashes, count, &sum))
+    if (!mix_if_ascending(store->hashes + store->hash_count, hashes, count, &sum))
         IDXI_TRY(mix_distinct(store, hashes, count, &distinct_count, &sum, error));
     IDXI_TRY(set_place(store, (uint32_t)store->count, distinct_count, sum, error));
     store->count++;
@@ -230,11 +233,11 @@ enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t 
 }
 
 enum idx_status idxi_set_store_flush(struct idxi_set_store *store, struct idx_error *error) {
-    return store->file < 0 || store->used == 0 ? IDX_OK : write_to_file(store, error);
+    return store->file < 0 || store->hash_count == 0 ? IDX_OK : write_to_file(store, error);
 }
 
 enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error) {
-    if (store->file >= 0 || store->used == 0) return IDX_OK;
+    if (store->file >= 0 || store->hash_count == 0) return IDX_OK;
     IDXI_TRY(write_to_file(store, error));
     *memory += store->hash_capacity * sizeof *store->hashes;
     idxi_map_release(store->hashes, store->hash_capacity * sizeof *store->hashes);
@@ -250,8 +253,8 @@ void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *c
     for (size_t i = 0; i < store->count; i++) copies[store->sets[i].first]++;
 }
 
-/* Adds set `number` anew, without the members that `is_removed` removes. They go to their old place, or one in front of
- * it, so nothing is overwritten that is still to be read. */
+/* Adds set `number` anew, without the members for which `is_removed` returns true. Its members go to their old place or
+ * one before it, so nothing is overwritten that is still to be read. Errors: IDX_OUT_OF_MEMORY, those of files. */
 static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number, struct idxi_set_reader *reader,
                                   idxi_hash_test is_removed, const void *context, struct idx_error *error) {
     const struct idxi_stored_set set = store->sets[number];
@@ -260,7 +263,7 @@ static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number,
     uint32_t left_count = 0;
     IDXI_TRY(make_room_for_members(store, set.count, error));
     IDXI_TRY(idxi_set_read(reader, set.offset, set.count, &hashes, error));
-    uint64_t *left_hashes = store->hashes + store->used;
+    uint64_t *left_hashes = store->hashes + store->hash_count;
     for (size_t i = 0; i < set.count; i++) {
         if (is_removed(context, hashes[i])) continue;
         left_hashes[left_count++] = hashes[i];
@@ -275,7 +278,7 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
     struct idxi_set_reader reader = {.store = &old_store};
     enum idx_status status = IDX_OK;
     if (store->slots.list != NULL) idxi_slots_begin(&store->slots, store->slots.bits, NULL); /* can't fail */
-    store->stored = store->written = store->used = 0;
+    store->member_count = store->file_members = store->hash_count = 0;
     store->table_freed = false; /* all sets are added anew */
     for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
         const uint32_t first = store->sets[i].first;
@@ -311,7 +314,7 @@ enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, s
     /* A caller that reads on where it ended, or near that, gets more at once than it has asked for. */
     const uint64_t end = reader->begin + reader->count;
     size_t wanted = offset >= reader->begin && offset <= end && count < READ_TOGETHER ? READ_TOGETHER : count;
-    if (wanted > store->written - offset) wanted = (size_t)(store->written - offset);
+    if (wanted > store->file_members - offset) wanted = (size_t)(store->file_members - offset);
     if (wanted > reader->capacity) {
         free(reader->window);
         reader->window = malloc(wanted * sizeof *reader->window);

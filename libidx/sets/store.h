@@ -15,14 +15,14 @@ struct idxi_stored_set {
 struct idxi_set_store {
     struct idxi_stored_set *sets;
     size_t count, capacity;
-    uint64_t stored; /* members in all; those that are not in the file are in memory */
+    uint64_t member_count; /* members in all; those that are not in the file are in memory */
 
-    uint64_t *hashes;                       /* the members in memory, mixed (idxi_mix) */
-    size_t used, hash_capacity, max_hashes; /* how many these are, for how many there is room, how many may be */
-    int file;                               /* below 0: all members are in memory */
-    uint64_t written, max_written;          /* members that the file has, and has had at most */
-    int folder;                             /* for the temporary file; below 0 until it is needed */
-    const char *path;                       /* the folder's path, or NULL; the caller's */
+    uint64_t *hashes;                             /* the members in memory, mixed (idxi_mix) */
+    size_t hash_count, hash_capacity, max_hashes; /* how many these are, and may be now, and at most */
+    int file;                                     /* below 0: all members are in memory */
+    uint64_t file_members, max_file_members;      /* members that the file has, and has had at most */
+    int folder;                                   /* for the temporary file; below 0 until it is needed */
+    const char *path;                             /* the folder's path, or NULL; the caller's */
 
     struct idxi_members members; /* those of the set that is being added, where it takes a table to compare them */
     struct idxi_slots slots;     /* by hashes of members, the numbers of the first ones of equal sets, plus 1 */
@@ -33,7 +33,8 @@ struct idxi_set_store {
  * is the folder of its temporary file; NULL: idxi_get_system_folder(). */
 void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *folder_path);
 
-/* Adds a set, numbered from 0. Repeated hashes count once. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, those of files. */
+/* Adds a set of `count` hashes; sets are numbered from 0. Repeated hashes count once. An error adds nothing. Errors:
+ * IDX_LIMIT (too many members, or sets), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, those of files. */
 enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
                                    struct idx_error *error);
 
@@ -53,12 +54,12 @@ enum idx_status idxi_set_store_flush(struct idxi_set_store *store, struct idx_er
  * must have been called. */
 void idxi_set_store_free_table(struct idxi_set_store *store);
 
-/* Moves all sets from memory to the file, unless they are there, and adds the bytes that this frees to *memory. What
- * readers of the store have returned must not be used afterwards. Errors: those of files. */
+/* Moves all sets from memory to the file, unless they are in the file already, and adds the bytes that this frees to
+ * *memory. What readers of the store have returned must not be used afterwards. Errors: IDX_DISK_FULL, those of files.
+ */
 enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error);
 
-/* Sets copies[i], for each set i, to how many sets equal it, itself included; or to 0 if it is not the first of these.
- */
+/* Sets copies[i], for each set i, to how many sets equal it, itself included; or to 0 if an earlier set equals it. */
 void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies);
 
 /* Returns whether to remove a member, given by its mixed hash. */

@@ -26,18 +26,18 @@ struct idxi_waiting {
 /* Makes an empty list of parts, whose file will be in the folder of the store. Call idxi_waiting_close afterwards. */
 void idxi_waiting_init(struct idxi_waiting *waiting, struct idxi_set_store *store);
 
-/* Appends a prepared set to `numbers`, which are written as a part later. Does nothing if the set has no prefix.
+/* Appends a prepared set to `numbers`, which idxi_waiting_write_part writes later. Does nothing if its prefix is empty.
  * Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_waiting_append_set(struct idxi_query_arena *numbers, const struct idxi_query *query,
                                         struct idx_error *error);
 
-/* Writes the sets in `numbers` to the file as a part, and empties `numbers`. Their ranks are from `begin_rank` to
- * before `end_rank`. Does nothing if there are no sets. Several threads may call it at once. Errors: IDX_OUT_OF_MEMORY,
- * IDX_DISK_FULL, those of files. */
+/* Writes the sets in `numbers` to the file as a part, and empties `numbers`, even if this fails. Their ranks are from
+ * `begin_rank` to before `end_rank`. Does nothing if there are no sets. Several threads may call it at once. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_DISK_FULL, those of files. */
 enum idx_status idxi_waiting_write_part(struct idxi_waiting *waiting, struct idxi_query_arena *numbers,
                                         uint32_t begin_rank, uint32_t end_rank, struct idx_error *error);
 
-/* Replaces `numbers` by those of a part of the file. Errors: IDX_OUT_OF_MEMORY, those of files. */
+/* Replaces `numbers` by the numbers of a part of the file. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_waiting_read_part(const struct idxi_waiting *waiting, const struct idxi_waiting_part *part,
                                        struct idxi_query_arena *numbers, struct idx_error *error);
 
