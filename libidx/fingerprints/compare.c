@@ -72,7 +72,7 @@ IDXF_INLINE bool add_bucket_of_a(struct idxi_comparison *comparison, const struc
     return false;
 }
 
-/* Does what idxi_compare_way says of `buckets`, by calling `compare` for each two of them that are not large. */
+/* Compares each two buckets that *pairs names, by calling `compare`, or for large ones comparison->match_large. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
     for (uint64_t value = pairs->first_value; value < pairs->end_value; value++) {
@@ -105,19 +105,20 @@ IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
     return bits;
 }
 
-/* Does what idxi_compare_way says of `count`. */
+/* Adds to counts[v] the number of fingerprints with value v, which get_value(fingerprint, mask) returns. */
 IDXF_INLINE void count_values(extractor get_value, const uint64_t *from, size_t count, uint64_t mask,
                               uint32_t *counts) {
     for (size_t i = 0; i < count; i++) counts[get_value(from[i], mask)]++;
 }
 
-/* Does what idxi_compare_way says of `place`. */
+/* Writes each fingerprint with value v, which get_value(fingerprint, mask) returns, to to[places[v]++]. */
 IDXF_INLINE void place_values(extractor get_value, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
                               uint32_t *places) {
     for (size_t i = 0; i < count; i++) to[places[get_value(from[i], mask)]++] = from[i];
 }
 
-/* Does what idxi_compare_way says of `with_bucket`, without folds. */
+/* Compares each of `a` with all in the bucket of `b` that has the same value, which get_value(fingerprint, b->mask)
+ * returns. Does not use folds. */
 IDXF_INLINE void compare_with_buckets(extractor get_value, struct idxi_comparison *comparison, const uint64_t *a,
                                       size_t count, const struct idxi_folded_buckets *b) {
     const uint32_t *starts = b->buckets.starts;
@@ -331,12 +332,12 @@ IDXF_AVX512 static inline void compare_with_lanes(struct idxi_comparison *compar
     }
 }
 
-/* Does what idxi_compare_way says of `within`. */
+/* The `within` of idxi_compare_way for AVX-512: compares each of `a` with each after it. */
 IDXF_AVX512 static void compare_within_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     for (size_t i = 0; i + 1 < count; i++) compare_with_lanes(comparison, a[i], a + i + 1, count - i - 1);
 }
 
-/* Does what idxi_compare_way says of `between`. */
+/* The `between` of idxi_compare_way for AVX-512: compares each of `a` with each of `b`. */
 IDXF_AVX512 static void compare_between_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                                const uint64_t *b, size_t b_count) {
     for (size_t i = 0; i < a_count; i++) compare_with_lanes(comparison, a[i], b, b_count);
@@ -370,7 +371,7 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
     return (first_in_run | second_in_run) != 0;
 }
 
-/* Does what idxi_compare_way says of `runs`. Compares all fingerprints of two vectors with those one place after them,
+/* The `runs` of idxi_compare_way for AVX-512. Compares all fingerprints of two vectors with those one place after them,
  * then two places after, and so on, as long as any two share a run. It takes two vectors at a time, because the length
  * of runs is then mispredicted less often. */
 IDXF_AVX512 static void compare_runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
@@ -499,7 +500,7 @@ IDXF_AVX512 static inline size_t append_bucket(uint64_t *gathered, size_t place,
     return place + count;
 }
 
-/* Does what idxi_compare_way says of `buckets`. Small buckets of `a` are gathered in a row first, and compared with one
+/* The `buckets` of idxi_compare_way for AVX-512. Gathers small buckets of `a` in a row, and compares them with one
  * bucket of `b` together. */
 IDXF_AVX512 static void compare_buckets_avx512(struct idxi_comparison *comparison,
                                                const struct idxi_bucket_pairs *pairs) {
@@ -548,9 +549,9 @@ IDXF_AVX512 static void compare_possible(struct idxi_comparison *comparison, str
     possible->count = 0;
 }
 
-/* Does what idxi_compare_way says of `with_bucket`. Compares the folds of a bucket's first members, always
- * IDXI_FOLD_PADDING of them, and whole fingerprints only where a fold is near. Folds behind the bucket's end are seldom
- * near; where one is, comparing was only in vain. */
+/* The `with_bucket` of idxi_compare_way for AVX-512. Compares the folds of the first members of a bucket, always
+ * IDXI_FOLD_PADDING of them, and whole fingerprints only where a fold is near. Folds behind the end of the bucket are
+ * seldom near; if one is, only time is lost. */
 IDXF_AVX512 static void compare_with_buckets_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                                     const struct idxi_folded_buckets *b) {
     const __m512i limit = _mm512_set1_epi32((int)comparison->distance);

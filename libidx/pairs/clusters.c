@@ -340,7 +340,8 @@ static enum idx_status add_members(struct clustering *clustering, struct idxi_re
     size_t place, next_place;
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&numbers, list, &clustering->progress);
-    for (*left_out = 0;;) {
+    *left_out = 0;
+    for (;;) {
         IDXI_TRY(idxi_reading_next(documents, &place, &found, error));
         if (!found) return IDX_OK;
         uint64_t fingerprint = documents->fingerprints[place], value = documents->values[place];

@@ -68,7 +68,8 @@ static void set_current_table(struct idxi_join *join, size_t order) {
     join->earlier_count = 0;
     for (size_t i = 0; i < order; i++) {
         const struct idxi_probed *table = &join->probing->tables[i];
-        if (table->radius == 0) join->earlier[join->earlier_count++] = idxf_permute(&join->permutation, table->mask);
+        if (table->radius == 0)
+            join->earlier_masks[join->earlier_count++] = idxf_permute(&join->permutation, table->mask);
     }
     join->leaf_count = 0;
     join->pass = (struct idxi_join_pass){.error_mask = join->prefix, .max_errors = radius};

@@ -64,8 +64,8 @@ struct idxi_join {
     size_t order; /* its number in the probing */
     const struct idxi_probed *table;
     struct idxf_permutation permutation;
-    uint64_t prefix;                  /* the bits of the mask, permuted */
-    uint64_t earlier[IDX_MAX_TABLES]; /* the permuted masks of those tables before it that have radius 0 */
+    uint64_t prefix;                        /* the bits of the mask, permuted */
+    uint64_t earlier_masks[IDX_MAX_TABLES]; /* permuted masks of the tables before it that have radius 0 */
     size_t earlier_count;
     unsigned leading_bits; /* how many leading bits cut the table into ranges, if it has a radius */
     struct idxi_join_leaf *leaves;
@@ -81,7 +81,6 @@ struct idxi_join {
 
 struct idxi_join_worker {
     struct idxi_join *join;
-    unsigned number;
     struct idxi_matching matching;
     uint64_t *arrays[IDXI_JOIN_ARRAYS];
     struct idx_pair pairs[IDXI_JOIN_PAIRS];

@@ -69,7 +69,7 @@ void idxi_join_match_loaded(struct idxi_join_worker *worker, unsigned same_bits,
     struct idxi_balls *balls = &worker->matching.balls;
     balls->comparison.before_count = 0;
     for (size_t i = 0; i < join->earlier_count; i++)
-        idxi_balls_add_searched(balls, (struct idxi_ball){join->earlier[i], 0});
+        idxi_balls_add_searched(balls, (struct idxi_ball){join->earlier_masks[i], 0});
     for (unsigned i = 0; i < pass->number; i++)
         idxi_balls_add_searched(balls, (struct idxi_ball){pass->found_masks[i], 0});
     if (a->count > join->capacity || (b != NULL && b->count > join->capacity))

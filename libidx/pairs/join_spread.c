@@ -87,9 +87,8 @@ static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx
     return IDX_OK;
 }
 
-/* Sorts what was loaded into buckets by the bits of the mask `part`, and finds the pairs of fingerprints that agree in
- * these. */
-static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part, struct idx_error *error) {
+/* Sorts the loaded fingerprints into buckets by the bits of `part_mask`, and finds the pairs that agree in these. */
+static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part_mask, struct idx_error *error) {
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         struct idxi_sorting sorting = {.way = join->workers[0]->matching.balls.way,
@@ -98,18 +97,19 @@ static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part,
                                        .counts = join->sort_counts,
                                        .from = side->fingerprints,
                                        .count = side->count,
-                                       .mask = part,
+                                       .mask = part_mask,
                                        .to = side->buckets};
         IDXI_TRY(idxi_sort_into_buckets(&sorting, error));
     }
     return idxi_join_run_task(join, match_buckets, error);
 }
 
-/* Finds the pairs of fingerprints whose bits of the mask `part` are `value` by reading the whole table, as one leaf, on
- * one thread. This is for values that so many fingerprints share that they don't fit the memory. */
-static enum idx_status match_streamed(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
+/* Finds the pairs of fingerprints whose bits of the mask `part_mask` are `value` by reading the whole table, as one
+ * leaf, on one thread. This is for values that so many fingerprints share that they don't fit the memory. */
+static enum idx_status match_streamed(struct idxi_join *join, uint64_t part_mask, uint64_t value,
+                                      struct idx_error *error) {
     struct idxi_join_leaf whole = {0, 0};
-    join->pass.mask = part;
+    join->pass.mask = part_mask;
     join->pass.value = value;
     enum idx_status status = idxi_join_match_leaf(join->workers[0], &whole, error);
     idxi_join_hand_over_pairs(join->workers[0]);
@@ -117,17 +117,18 @@ static enum idx_status match_streamed(struct idxi_join *join, uint64_t part, uin
     return status;
 }
 
-/* Finds the pairs that agree in all bits of `part`, among fingerprints whose bits of `mask` are `value`. The mask has
- * the first bits of `part`: none at first, and one more in each recursion, until the fingerprints fit the memory. */
-static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_t mask, uint64_t value,
+/* Finds the pairs that agree in all bits of `part_mask`, among fingerprints whose bits of `mask` are `value`. `mask`
+ * has the first bits of `part_mask`: none at first, and one more in each recursion, until the fingerprints fit the
+ * memory. */
+static enum idx_status match_part(struct idxi_join *join, uint64_t part_mask, uint64_t mask, uint64_t value,
                                   struct idx_error *error) {
     IDXI_TRY(load_sides(join, mask, value, error));
     if (join->ended) return IDX_OK;
-    if (!join->is_full) return match_loaded_sides(join, part, error);
-    if (mask == part) return match_streamed(join, part, value, error);
-    uint64_t next_bit = UINT64_C(1) << (63 - __builtin_clzll(part & ~mask));
-    IDXI_TRY(match_part(join, part, mask | next_bit, value, error));
-    return match_part(join, part, mask | next_bit, value | next_bit, error);
+    if (!join->is_full) return match_loaded_sides(join, part_mask, error);
+    if (mask == part_mask) return match_streamed(join, part_mask, value, error);
+    uint64_t next_bit = UINT64_C(1) << (63 - __builtin_clzll(part_mask & ~mask));
+    IDXI_TRY(match_part(join, part_mask, mask | next_bit, value, error));
+    return match_part(join, part_mask, mask | next_bit, value | next_bit, error);
 }
 
 /* ---- All ---- */
@@ -176,20 +177,19 @@ void idxi_join_free_sides(struct idxi_join *join) {
  * and in each of n - 1 parts, so at most radius - n errors are left for the rest. */
 enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx_error *error) {
     unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix);
-    unsigned range_bits = idxi_join_choose_range_bits(join);
-    unsigned width = (prefix - join->leading_bits) / radius, shift = 64 - join->leading_bits;
-    if (width > range_bits) width = range_bits;
+    unsigned shift = 64 - join->leading_bits, width = (prefix - join->leading_bits) / radius;
+    width = (unsigned)idxi_min(width, idxi_join_choose_range_bits(join));
     join->spread_bits = width;
     IDXI_TRY(make_sides(join, error));
     join->pass.found_masks[0] = idxi_top_bits(join->leading_bits);
     join->pass.error_mask &= ~idxi_top_bits(join->leading_bits);
     for (join->pass.number = 1; join->pass.number <= radius && !join->ended; join->pass.number++) {
         shift -= width;
-        uint64_t part = idxf_low_bits(width) << shift;
-        join->pass.error_mask &= ~part;
+        uint64_t part_mask = idxf_low_bits(width) << shift;
+        join->pass.error_mask &= ~part_mask;
         join->pass.max_errors = radius - join->pass.number;
-        IDXI_TRY(match_part(join, part, 0, 0, error));
-        join->pass.found_masks[join->pass.number] = part;
+        IDXI_TRY(match_part(join, part_mask, 0, 0, error));
+        join->pass.found_masks[join->pass.number] = part_mask;
     }
     return IDX_OK;
 }

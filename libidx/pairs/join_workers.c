@@ -77,7 +77,6 @@ static enum idx_status make_worker(struct idxi_join *join, unsigned number, stru
     join->workers[number] = worker;
     if (worker == NULL) return idxi_fail_memory(error);
     worker->join = join;
-    worker->number = number;
     struct idxi_balls *balls = &worker->matching.balls;
     idxi_balls_init(balls, join->options.distance);
     balls->comparison.visit = visit_permuted_pair;

@@ -50,7 +50,7 @@ static struct idx_kept_set *get_result(const struct idxi_set_join *join, uint32_
     return &join->kept[idxi_rank_to_number(join->order, rank)];
 }
 
-/* Returns whether the set of a rank is decided, and is kept. */
+/* Returns whether the result of the set of a rank is that it is kept; false as long as it is undecided. */
 static bool is_kept(const struct idxi_set_join *join, uint32_t rank) { return get_result(join, rank)->kept == rank; }
 
 /* Returns whether a set joins an equal one if that is kept. Equal sets reach every similarity. But where similarity
@@ -60,8 +60,7 @@ static bool may_join_equal(const struct idxi_set_join *join, uint32_t rank) {
     return join->threshold.total > 0 || get_set(join, rank)->count >= join->contained_size;
 }
 
-/* Sets the result of the set of a rank: it joins an equal one, which has the rank `kept` and is kept; or if `kept` is
- * its own rank, it is kept itself. */
+/* Sets the result of the set of a rank to the set of rank `kept`, which is kept and equals it, or is the set itself. */
 static void set_kept(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
     uint32_t member_count = get_set(join, rank)->count;
     *get_result(join, rank) = (struct idx_kept_set){.kept = kept, .shared = member_count, .total = member_count};
