@@ -17,7 +17,7 @@ struct idxi_numbering {
 
 /* Numbers the fingerprints of an index in the order of preference of `representative`. `options` say how they are
  * sorted, in up to twice the memory that they name. For IDX_REPRESENTATIVE_SMALLEST_ID with text IDs, up to
- * `max_memory` bytes are used besides. Call idxi_numbering_close even if this fails. Errors: IDX_LIMIT (more than
+ * `max_memory` bytes are used. Call idxi_numbering_close even if this fails. Errors: IDX_LIMIT (more than
  * IDXI_MAX_NUMBERED fingerprints), IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of damaged files, and those of temporary
  * files. */
 enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const struct idx_index *index,
