@@ -51,7 +51,7 @@ enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_err
     return IDX_OK;
 }
 
-/* Checks the options of an index with sets: options->sketch is not 0. */
+/* Checks the options of an index with sets; options->sketch must not be 0. Errors: IDX_INVALID_ARGUMENT. */
 static enum idx_status check_sketch_options(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_recipe_properties recipe;
     idx_recipe_read(options->recipe == NULL ? "" : options->recipe, &recipe);
@@ -86,7 +86,8 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
     return options->recipe == NULL ? IDX_OK : idxi_recipe_check(options->recipe, options->k, error);
 }
 
-/* Sets and checks builder->options. Copies all that they point to, since the caller may free it. */
+/* Sets builder->options to the caller's over the defaults, and checks them. Copies the strings that they point to,
+ * since the caller may free them; idx_builder_close frees the copies. */
 static enum idx_status copy_and_check_options(struct idx_builder *builder,
                                               const struct idx_build_options *caller_options, struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
@@ -101,8 +102,9 @@ static enum idx_status copy_and_check_options(struct idx_builder *builder,
     return builder->temporary_folder == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Opens sorters, which share the memory. A map from IDs is sorted beside the documents, in half of it. The keys of sets
- * by integer IDs are sorted in an eighth of it. */
+/* Opens the sorters, which share the memory for arrays. With a map from IDs, its sorter and that of the documents have
+ * half of it each. With sets by integer IDs, the sorter of their keys has an eighth, and that of the documents the
+ * rest. */
 static enum idx_status open_sorters(struct idx_builder *builder, struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
@@ -125,7 +127,8 @@ static enum idx_status open_sorters(struct idx_builder *builder, struct idx_erro
     return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
 }
 
-/* Opens the output and the sorters. idx_builder_close frees what was made before an error. */
+/* Does the work of idx_builder_open: opens the output and the sorters, and begins the phase of adding. After an error,
+ * idx_builder_close frees what was opened. */
 static enum idx_status open_builder(struct idx_builder *builder, const char *path,
                                     const struct idx_build_options *options, struct idx_error *error) {
     IDXI_TRY(copy_and_check_options(builder, options, error));
@@ -156,7 +159,7 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
 
 /* ---- Adding ---- */
 
-/* Fails with IDX_INVALID_ARGUMENT where the builder can only be closed. */
+/* Fails with IDX_INVALID_ARGUMENT if the builder has finished or failed, so that it can only be closed. */
 static enum idx_status check_usable(const struct idx_builder *builder, struct idx_error *error) {
     return builder->ended ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                                       "this builder has finished or failed: it can only be closed")
@@ -173,7 +176,7 @@ static enum idx_status check_item_id(const struct idx_builder *builder, const st
     return is_text ? idxi_check_id_length(item->id_length, error) : IDX_OK;
 }
 
-/* Checks a document before anything is changed, so that after such an error the builder can still be used. */
+/* Checks whether a document can be added. Changes nothing, so after this error the builder can still be used. */
 static enum idx_status check_addition(const struct idx_builder *builder, const struct idx_item *item,
                                       struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
@@ -183,8 +186,8 @@ static enum idx_status check_addition(const struct idx_builder *builder, const s
     return check_item_id(builder, item, error);
 }
 
-/* Writes what a sorter holds to disk, as the phase of sorting. Then begins the phase of adding again, with the
- * documents so far done. */
+/* Sorts what a sorter holds and writes it to disk, in the phase IDX_PHASE_SORTING. Then returns to IDX_PHASE_ADDING,
+ * with all documents so far as progress. */
 static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
     IDXI_TRY(idxi_sorter_spill(sorter, error));
@@ -195,9 +198,9 @@ static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sor
 /* So many documents are added between two calls of begin_step. */
 #define STEP_ITEMS 4096
 
-/* Counts the documents of the last step as progress, and makes room in the sorters for those of the next one. Checks
- * the process, which would take too long for each document: what a forked process adds in a step stays in its
- * memory. */
+/* Counts the documents of the last step as progress, and makes room in the sorters for those of the next one. Fails in
+ * a forked process. Checking that takes too long for each document, and is needless: what a forked process adds within
+ * a step stays in its own memory. */
 static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP_ITEMS : 0, error));
@@ -208,7 +211,8 @@ static enum idx_status begin_step(struct idx_builder *builder, struct idx_error 
     return IDX_OK;
 }
 
-/* Adds a document to the sorters. `hash`, of its ID, is used only for a map from IDs. */
+/* Adds a document to the sorters. `value` is its number or its integer ID. `hash`, that of its ID, is used only for a
+ * map from IDs. */
 static enum idx_status add_to_sorters(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
                                       struct idx_error *error) {
     if (builder->added % STEP_ITEMS == 0) IDXI_TRY(begin_step(builder, error));
@@ -218,7 +222,7 @@ static enum idx_status add_to_sorters(struct idx_builder *builder, uint64_t fing
     return IDX_OK;
 }
 
-/* Adds a document whose value is its number, with the ID of an item. */
+/* Adds the document of an item with a text ID. Its value is its number, that of the documents added before. */
 static enum idx_status add_item_with_text_id(struct idx_builder *builder, const struct idx_item *item,
                                              struct idx_error *error) {
     uint64_t hash = builder->options.by_id ? idxi_hash_id(item->id, item->id_length) : 0;
@@ -239,8 +243,8 @@ enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_it
     return status;
 }
 
-/* Adds a text to the sets, and to the documents once for each value of its sketch: the smallest hashes, at most
- * options.sketch of them, which come first since members ascend. */
+/* Adds a text to the sets, and a document for each value of its sketch. The sketch is the first options.sketch members
+ * of the set, or all if there are fewer: the smallest hashes, since members ascend. */
 static enum idx_status add_text(struct idx_builder *builder, const struct idx_item *item, const struct idx_set *set,
                                 struct idx_error *error) {
     bool is_text = builder->options.id_type == IDX_ID_TEXT;
@@ -273,9 +277,10 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
 
 /* ---- Finishing ---- */
 
-/* Writes sorted documents to the document map; `values` is NULL where they have no IDs. Then overwrites `fingerprints`
- * with the distinct ones that no former call had, and adds these to builder->distinct, from which tables are made.
- * *last_fingerprint is the last one of the former calls, and becomes that of this call. */
+/* Writes `count` sorted documents to the document map, unless they have no IDs and `values` is NULL. Adds those of
+ * their fingerprints that no earlier call had, each once, to the sample, the survey and builder->distinct, from which
+ * tables are written; it overwrites `fingerprints` with them. *last_fingerprint is the last one of the call before (any
+ * number for the first call), and becomes that of this call. */
 static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
                                        size_t count, uint64_t *last_fingerprint, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -296,7 +301,7 @@ static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fi
     return idxi_progress_add(&builder->progress, count, error);
 }
 
-/* Reads the whole sorted stream, and stores its documents as store_documents does. */
+/* Reads the whole stream of sorted documents, stores them by store_documents, and completes builder->distinct. */
 static enum idx_status store_sorted(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last_fingerprint = 0;
     uint64_t *values_or_null = builder->options.id_type == IDX_ID_NONE ? NULL : values;
@@ -309,24 +314,26 @@ static enum idx_status store_sorted(struct idx_builder *builder, struct idxi_str
     }
 }
 
-/* Writes the map from IDs, if there is one. This comes before the documents, so that these have all the memory. */
+/* Writes the map from IDs, if the options want one, and frees its sorter. This comes before the documents, so that they
+ * have all the memory. Sets summary->by_id_bytes, and adds to summary->temporary_bytes. */
 static enum idx_status write_by_id_map(struct idx_builder *builder, struct idx_build_summary *summary,
                                        struct idx_error *error) {
-    struct idxi_by_id_made made;
+    struct idxi_by_id_made result;
     struct idxi_stream *stream;
     if (!builder->options.by_id) return IDX_OK;
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->by_id.count, error));
     IDXI_TRY(idxi_sorter_open_stream(&builder->by_id, &stream, error));
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
-    IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &made, error));
-    summary->by_id_bytes = made.bytes;
+    IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &result, error));
+    summary->by_id_bytes = result.bytes;
     summary->temporary_bytes += idxi_sorter_count_written_bytes(&builder->by_id);
     idxi_sorter_close(&builder->by_id);
     return IDX_OK;
 }
 
-/* Sorts the documents for the document map. Their distinct fingerprints are stored for the tables, in memory if they
- * fit beside what sorting needs. */
+/* Sorts the documents, completes the document map, and frees the sorter. Keeps the distinct fingerprints for the
+ * tables: in memory if all threads can sort a copy of them beside that, else on disk. Sets summary->documents_bytes,
+ * and adds to summary->temporary_bytes. */
 static enum idx_status write_documents(struct idx_builder *builder, struct idx_build_summary *summary,
                                        struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -344,7 +351,8 @@ static enum idx_status write_documents(struct idx_builder *builder, struct idx_b
     return idxi_output_finish_map(output, &summary->documents_bytes, error);
 }
 
-/* Completes the file of sets, if there is one. */
+/* Completes the file of sets, if the index has sets. Sets summary->sets_bytes and summary->texts, and adds to
+ * summary->temporary_bytes. */
 static enum idx_status write_sets(struct idx_builder *builder, struct idx_build_summary *summary,
                                   struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -358,7 +366,8 @@ static enum idx_status write_sets(struct idx_builder *builder, struct idx_build_
     return IDX_OK;
 }
 
-/* Sets the scheme to the one that `auto` chooses for fingerprints that are spread as the sample shows. */
+/* Sets builder->scheme to the one that `auto` chooses for the number of distinct fingerprints, spread as the sample
+ * shows. */
 static enum idx_status choose_auto_scheme(struct idx_builder *builder, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     options.count = builder->distinct.count;
@@ -368,23 +377,24 @@ static enum idx_status choose_auto_scheme(struct idx_builder *builder, struct id
     options.max_bytes_per_fingerprint = builder->options.max_bytes_per_fingerprint;
     idxi_sample_end(&builder->sample, options.bits);
     options.dead_bits = builder->sample.dead_bits;
-    options.expected_group = idxi_sample_estimate_group;
+    options.expected_group = idxi_sample_estimate_group_size;
     options.context = &builder->sample;
     return idxi_plan_auto(&options, &builder->scheme, error);
 }
 
-/* Sets the scheme to the one that was asked for, or for `auto` to the one that suits the fingerprints. */
+/* Sets builder->scheme to that of the options, or for `auto` to the one that suits the fingerprints. */
 static enum idx_status choose_or_parse_scheme(struct idx_builder *builder, struct idx_error *error) {
     if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return choose_auto_scheme(builder, error);
     return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
                             builder->distinct.count, error);
 }
 
-/* Writes all tables, in the memory that the distinct fingerprints leave. */
+/* Writes all tables, in the memory that the distinct fingerprints leave. Sets summary->table_bytes, and adds to
+ * summary->temporary_bytes. */
 static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
                                     struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
-    struct idxi_tables_made made;
+    struct idxi_tables_result result;
     const struct idxi_distinct *distinct = &builder->distinct;
     uint64_t units = 2 * distinct->count * builder->scheme.table_count; /* all are read and written for each table */
     uint64_t memory = options->memory_bytes, distinct_bytes = distinct->on_disk ? 0 : distinct->count * 8;
@@ -395,13 +405,14 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
                                    .progress = &builder->progress};
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, units, error));
     IDXI_TRY(idxi_tables_write(&builder->output, &form, distinct, options->threads,
-                               idxi_memory_of_arrays(memory, options->threads) - distinct_bytes, &made, error));
-    summary->table_bytes = made.bytes;
-    summary->temporary_bytes += made.temporary_bytes;
+                               idxi_memory_of_arrays(memory, options->threads) - distinct_bytes, &result, error));
+    summary->table_bytes = result.bytes;
+    summary->temporary_bytes += result.temporary_bytes;
     return IDX_OK;
 }
 
-/* Publishes the index. The manifest gets from here what the options say, and the rest from idxi_output_publish. */
+/* Writes the manifest and publishes the index. This sets what of the manifest the options say; idxi_output_publish sets
+ * the rest. */
 static enum idx_status publish_index(struct idx_builder *builder, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
@@ -418,8 +429,8 @@ static enum idx_status publish_index(struct idx_builder *builder, struct idx_err
     return status;
 }
 
-/* Builds and publishes the index of all that was added, and fills the summary. Documents are written before the scheme
- * is chosen, since a sample of them is needed for that. */
+/* Does the work of idx_builder_finish, for a summary that is zeroed. Documents are written before the scheme is chosen,
+ * since that needs a sample of their fingerprints. */
 static enum idx_status build(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));

@@ -4,10 +4,12 @@
 
 #include <idx.h>
 
-/* Checks that an index with this k may have this recipe. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that `recipe` is short enough and has no control characters, and that its fingerprints may have an index with
+ * this k: those that are hashes need k = 0. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_error *error);
 
-/* Checks the options of a build. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME. */
+/* Checks all options of a build but memory_bytes and temporary_folder. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME,
+ * IDX_WEAK_SCHEME. */
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error);
 
 #endif

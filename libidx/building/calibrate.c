@@ -41,7 +41,7 @@
 #define GATHERED_LINES 8192
 #define CHASED_LINES 512
 
-/* Returns what a clock shows, in seconds. */
+/* Returns the time of a clock in seconds. */
 static double get_time(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
@@ -51,7 +51,7 @@ static double get_time(clockid_t clock) {
 /* Returns the seconds of processor time that this thread has taken. */
 static double get_processor_time(void) { return get_time(CLOCK_THREAD_CPUTIME_ID); }
 
-/* Returns seconds by a clock that is never set. */
+/* Returns the time in seconds of a clock that never jumps. Only differences of two such times mean something. */
 static double get_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
 /* Anonymous memory, whose pages are touched step by step, and random numbers. */
@@ -62,14 +62,15 @@ struct measured_memory {
     uint64_t random;          /* state of the generator */
 };
 
-/* Draws one of `lines` lines, and returns its offset in bytes. The generator is Knuth's, of MMIX: it takes hardly any
- * time. */
+/* Draws one of `lines` lines, below 2^32, at random and returns its offset in bytes. *random is the state of Knuth's
+ * generator of MMIX, which takes hardly any time. */
 static inline size_t draw_line_offset(uint64_t *random, size_t lines) {
     *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (size_t)((*random >> 32) * lines >> 32) * LINE_BYTES;
 }
 
-/* Reads `count` lines at random, a multiple of GROUP_LINES, prefetched in groups. Returns the seconds per line. */
+/* Reads `count` lines, a multiple of GROUP_LINES, at random among the first `lines` of the memory, prefetched in
+ * groups. Returns the seconds per line. */
 static double time_gathering(struct measured_memory *memory, size_t lines, size_t count) {
     const uint8_t *bytes = memory->bytes;
     uint64_t random = memory->random, sum = 0;
@@ -86,7 +87,8 @@ static double time_gathering(struct measured_memory *memory, size_t lines, size_
     return (get_processor_time() - begin) / (double)count;
 }
 
-/* Reads CHASED_LINES lines at random, each of which depends on the one before. Returns the seconds per line. */
+/* Reads CHASED_LINES lines at random among the first `lines` of the memory; the place of each depends on the one
+ * before. Returns the seconds per line. */
 static double time_chasing(struct measured_memory *memory, size_t lines) {
     const uint8_t *bytes = memory->bytes;
     uint64_t random = memory->random;
@@ -96,8 +98,9 @@ static double time_chasing(struct measured_memory *memory, size_t lines) {
     return (get_processor_time() - begin) / CHASED_LINES;
 }
 
-/* Takes the first `bytes` bytes of memory by writing to each of its pages. Returns false where that takes too long. The
- * first HUGE_BYTES are taken however long it takes, because larger sizes are extrapolated from theirs. */
+/* Writes to each page of the first `bytes` bytes, so that the system gives them memory. Returns false if that takes
+ * more than MAX_TOUCHING_SECONDS since memory->begin_time. For the first HUGE_BYTES it never does, because larger sizes
+ * are extrapolated from theirs. */
 static bool touch_memory(struct measured_memory *memory, size_t bytes) {
     for (; memory->touched < bytes; memory->touched += 4096) {
         bool checks_clock = memory->touched > 0 && memory->touched % HUGE_BYTES == 0;
@@ -107,10 +110,11 @@ static bool touch_memory(struct measured_memory *memory, size_t bytes) {
     return true;
 }
 
-/* Sets the waits of the sizes from number `known`, 2 or more, on: each grows as much as the last known one did. */
-static void extrapolate_waits(double *waits, size_t known) {
-    for (size_t i = known; i < IDX_CALIBRATION_SIZES; i++)
-        waits[i] = waits[i - 1] + fmax(waits[known - 1] - waits[known - 2], 0);
+/* Extrapolates waits[i] from i = sizes (2 or more) on: each is greater than the one before by as much as the last
+ * of the first `sizes`, which are set. */
+static void extrapolate_waits(double *waits, size_t sizes) {
+    for (size_t i = sizes; i < IDX_CALIBRATION_SIZES; i++)
+        waits[i] = waits[i - 1] + fmax(waits[sizes - 1] - waits[sizes - 2], 0);
 }
 
 /* Compares two doubles, for qsort. */
@@ -125,25 +129,26 @@ struct samples {
     double gathered[IDX_CALIBRATION_SIZES + 1][SAMPLES], chased[IDX_CALIBRATION_SIZES + 1][SAMPLES];
 };
 
-/* Sets the waits, in nanoseconds, to what lines of each of the first `known` sizes take beyond a single line, and
- * extrapolates those of the others. Sorts the samples. */
-static void set_waits(double samples[][SAMPLES], size_t count, size_t known, double *waits) {
-    for (size_t i = 0; i <= known; i++) qsort(samples[i], count, sizeof **samples, compare_seconds);
-    for (size_t i = 0; i < known; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
-    extrapolate_waits(waits, known);
+/* Sets waits[i], in nanoseconds, to the time of a line of size i beyond that of a single line, for the first
+ * `sizes` sizes, and extrapolates the others. `samples` has `count` samples of a single line and of each of these
+ * sizes; it sorts them. */
+static void set_waits(double samples[][SAMPLES], size_t count, size_t sizes, double *waits) {
+    for (size_t i = 0; i <= sizes; i++) qsort(samples[i], count, sizeof **samples, compare_seconds);
+    for (size_t i = 0; i < sizes; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
+    extrapolate_waits(waits, sizes);
 }
 
-/* Sets waits and latencies, each an array by size: measures as many sizes as memory can be taken for, and extrapolates
- * the others. `samples` is scratch. */
+/* Sets waits[i] and latencies[i] of each size i, in nanoseconds per line. Measures the sizes that memory can be taken
+ * for within its time, and extrapolates the others. `samples` is scratch. */
 static void measure_sizes(struct measured_memory *memory, struct samples *samples, double *waits, double *latencies) {
-    size_t known = 0;
+    size_t sizes = 0;
     samples->count = 0;
-    while (known < IDX_CALIBRATION_SIZES && SIZE_BYTES(known) <= memory->reserved &&
-           touch_memory(memory, SIZE_BYTES(known)))
-        known++;
+    while (sizes < IDX_CALIBRATION_SIZES && SIZE_BYTES(sizes) <= memory->reserved &&
+           touch_memory(memory, SIZE_BYTES(sizes)))
+        sizes++;
     for (size_t turn = 0; turn < TURNS; turn++) {
         if (turn >= MIN_TURNS && get_clock_time() > memory->begin_time + MAX_WAIT_SECONDS) break;
-        for (size_t i = 0; i <= known; i++) {
+        for (size_t i = 0; i <= sizes; i++) {
             size_t lines = i == 0 ? 1 : SIZE_BYTES(i - 1) / LINE_BYTES;
             time_gathering(memory, lines, IGNORED_LINES);
             for (size_t sample = samples->count; sample < samples->count + SAMPLES_PER_TURN; sample++) {
@@ -153,12 +158,12 @@ static void measure_sizes(struct measured_memory *memory, struct samples *sample
         }
         samples->count += SAMPLES_PER_TURN;
     }
-    set_waits(samples->gathered, samples->count, known, waits);
-    set_waits(samples->chased, samples->count, known, latencies);
+    set_waits(samples->gathered, samples->count, sizes, waits);
+    set_waits(samples->chased, samples->count, sizes, latencies);
 }
 
-/* Returns how many bytes may be taken: 16 MiB, which every machine has, or if it is more, up to one part in FREE_SHARE
- * of the free memory. */
+/* Returns how many bytes of memory may be taken: at most one part in FREE_SHARE of the free memory and at most
+ * MAX_BYTES, but at least 16 MiB, which every machine has. */
 static size_t find_usable_bytes(void) {
     uint64_t free_half = 0;
     struct idx_error error;
@@ -171,7 +176,8 @@ static size_t find_usable_bytes(void) {
 
 enum pages { SMALL_PAGES, HUGE_PAGES };
 
-/* Sets waits and latencies as measure_sizes does, with memory in pages of one kind, if the system heeds the advice. */
+/* Sets waits and latencies as measure_sizes does, with memory in small or in huge pages, as far as the system heeds
+ * that advice. `samples` is scratch. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status measure_pages(enum pages pages, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
     struct measured_memory memory = {.reserved = find_usable_bytes(), .begin_time = get_clock_time(), .random = 1};
@@ -188,8 +194,8 @@ static enum idx_status measure_pages(enum pages pages, struct samples *samples, 
     return IDX_OK;
 }
 
-/* Fills a calibration's four arrays of waits and latencies, in about four seconds by the clock at most. Sizes beyond
- * the memory that can be taken in about a second are extrapolated. */
+/* Sets the four arrays of waits and latencies of *result, which takes at most about four seconds by the clock. Sizes
+ * beyond the memory that can be taken in about a second are extrapolated. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status measure_waits(struct idx_calibration *result, struct idx_error *error) {
     struct samples *samples = malloc(sizeof *samples);
     if (samples == NULL) return idxi_fail_memory(error);
@@ -215,9 +221,11 @@ static enum idx_status measure_waits(struct idx_calibration *result, struct idx_
 #define BATCH 512  /* queries asked together */
 #define SINGLES 64 /* queries asked alone, one after the other */
 
-/* The unknown times, and as many indexes: a query of each does another mixture of what takes them. */
+/* The unknown times, in nanoseconds: of a table, a probe, a byte of a block and so on. As many small indexes are
+ * measured, whose queries do these in different mixtures. */
 enum { TABLE, PROBE, BYTE, BLOCK, CANDIDATE, UNKNOWNS };
 
+/* What each small index is built with. */
 static const struct shape {
     const char *scheme;
     unsigned k;
@@ -230,14 +238,16 @@ static const struct shape {
     {"@f000000000000000,@0f00000000000000", 1, 512},
 };
 
+/* An index that stays in the caches, and the shortest times measured so far. */
 struct small_index {
     const struct shape *shape;
     struct idx_index *index;
     uint64_t queries[QUERIES];
-    double together, alone; /* nanoseconds per query */
+    double together, alone; /* nanoseconds per query, of many looked up by one call, and of one by one call */
 };
 
-struct measuring {
+/* What measure_work measures: the small indexes, and scratch for the results of look-ups. */
+struct work {
     struct small_index indexes[UNKNOWNS];
     struct idx_match matches[BATCH];
     size_t counts[BATCH];
@@ -248,7 +258,8 @@ struct measuring {
 /* Returns fingerprint `i` of each index: they are evenly spread, and the same in every run. */
 static uint64_t make_fingerprint(uint64_t i) { return idxi_hash_fingerprint(i); }
 
-/* Sets the queries: half of them are a fingerprint of the index with 0 to k + 2 bits flipped, the others are random. */
+/* Sets small->queries: half of them are a fingerprint of the index with 0 to k + 2 bits flipped, the others are random.
+ * small->shape must be set. */
 static void make_queries(struct small_index *small) {
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint64_t random = idxi_hash_fingerprint(FINGERPRINTS + i);
@@ -260,7 +271,7 @@ static void make_queries(struct small_index *small) {
     }
 }
 
-/* Adds the FINGERPRINTS fingerprints to a builder, and finishes it. */
+/* Adds the FINGERPRINTS fingerprints of every small index to a builder, and finishes it. */
 static enum idx_status add_all_and_finish(struct idx_builder *builder, struct idx_error *error) {
     for (uint64_t i = 0; i < FINGERPRINTS; i++)
         IDXI_TRY(idx_builder_add(builder, &(struct idx_item){.fingerprint = make_fingerprint(i)}, error));
@@ -292,38 +303,39 @@ static enum idx_status build_and_open(struct small_index *small, const struct sh
 
 /* ---- Look-ups ---- */
 
-/* Looks up some queries of an index together, and some of them alone. Lowers its times per query to those of this round
- * where these are shorter. */
-static enum idx_status time_look_ups(struct measuring *measuring, struct small_index *small, unsigned round,
+/* Looks up BATCH queries of an index together, and SINGLES of them alone. Each round takes other queries. Lowers
+ * small->together and small->alone to the times of this round if these are shorter. */
+static enum idx_status time_look_ups(struct work *work, struct small_index *small, unsigned round,
                                      struct idx_error *error) {
     const uint64_t *queries = small->queries + round * BATCH % QUERIES;
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
     unsigned k = small->shape->k;
     options.distance = k;
     double begin = get_processor_time();
-    IDXI_TRY(idx_lookup_many(small->index, queries, BATCH, &options, measuring->matches, 1, measuring->counts, error));
+    IDXI_TRY(idx_lookup_many(small->index, queries, BATCH, &options, work->matches, 1, work->counts, error));
     double middle = get_processor_time();
     for (size_t i = 0; i < SINGLES; i++)
-        IDXI_TRY(idx_lookup(small->index, queries[i], k, measuring->matches, 1, measuring->counts, error));
+        IDXI_TRY(idx_lookup(small->index, queries[i], k, work->matches, 1, work->counts, error));
     small->together = fmin(small->together, (middle - begin) / BATCH * 1e9);
     small->alone = fmin(small->alone, (get_processor_time() - middle) / SINGLES * 1e9);
     return IDX_OK;
 }
 
-/* Times look-ups of all indexes in turns, so that what disturbs for a while does not hit one index alone. */
-static enum idx_status time_all_look_ups(struct measuring *measuring, struct idx_error *error) {
-    for (size_t i = 0; i < UNKNOWNS; i++) measuring->indexes[i].together = measuring->indexes[i].alone = INFINITY;
+/* Times look-ups of all indexes, ROUNDS times or as long as MAX_SECONDS allow. The indexes take turns, so that what
+ * disturbs for a while does not hit one index alone. */
+static enum idx_status time_all_look_ups(struct work *work, struct idx_error *error) {
+    for (size_t i = 0; i < UNKNOWNS; i++) work->indexes[i].together = work->indexes[i].alone = INFINITY;
     double end = get_clock_time() + MAX_SECONDS;
     for (unsigned round = 0; round < ROUNDS && (round < MIN_ROUNDS || get_clock_time() < end); round++) {
-        for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(time_look_ups(measuring, &measuring->indexes[i], round, error));
+        for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(time_look_ups(work, &work->indexes[i], round, error));
     }
     return IDX_OK;
 }
 
 /* ---- Solving ---- */
 
-/* Sets an equation: how often a query of the index does what takes each of the unknown times, and how long all of it
- * takes. The time of a probe has the bytes of the smallest block. */
+/* Sets an equation: equation[i] is how often a query of the index takes unknown time i, and equation[UNKNOWNS] how many
+ * nanoseconds the query takes. The bytes of the smallest block belong to the time of a probe, further ones to BYTE. */
 static enum idx_status set_equation(const struct small_index *small, double equation[UNKNOWNS + 1],
                                     struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
@@ -343,8 +355,8 @@ static enum idx_status set_equation(const struct small_index *small, double equa
     return IDX_OK;
 }
 
-/* Solves the equations, which are independent, by Gauss and Jordan's method, and overwrites them. No time is taken to
- * be below 0. */
+/* Sets solution[i] to unknown time i, or to 0 if that is below 0. The equations must be independent; Gauss and Jordan's
+ * method overwrites them. */
 static void solve_equations(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKNOWNS]) {
     for (size_t column = 0; column < UNKNOWNS; column++) {
         size_t pivot = column;
@@ -364,26 +376,27 @@ static void solve_equations(double equations[UNKNOWNS][UNKNOWNS + 1], double sol
     for (size_t i = 0; i < UNKNOWNS; i++) solution[i] = fmax(equations[i][UNKNOWNS] / equations[i][i], 0);
 }
 
-/* Measures look-ups of all indexes, and sets the calibration to the times of parts of a look-up that explain these. */
-static enum idx_status measure_work(struct measuring *measuring, struct idx_calibration *calibration,
-                                    struct idx_error *error) {
+/* Measures look-ups of all indexes, and sets the times of table, probe, byte, block, candidate and single of
+ * *calibration, in nanoseconds, to those that explain what was measured. */
+static enum idx_status measure_work(struct work *work, struct idx_calibration *calibration, struct idx_error *error) {
     double equations[UNKNOWNS][UNKNOWNS + 1], solution[UNKNOWNS];
-    IDXI_TRY(time_all_look_ups(measuring, error));
-    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(set_equation(&measuring->indexes[i], equations[i], error));
+    IDXI_TRY(time_all_look_ups(work, error));
+    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(set_equation(&work->indexes[i], equations[i], error));
     solve_equations(equations, solution);
     calibration->table = solution[TABLE];
     calibration->probe = solution[PROBE];
     calibration->byte = solution[BYTE];
     calibration->block = solution[BLOCK];
     calibration->candidate = solution[CANDIDATE];
-    calibration->single = fmax(measuring->indexes[0].alone - measuring->indexes[0].together, 0);
+    calibration->single = fmax(work->indexes[0].alone - work->indexes[0].together, 0);
     return IDX_OK;
 }
 
 /* ---- The call ---- */
 
-/* Builds and opens all indexes, one after the other at the same path: each is removed from there once it is open. */
-static enum idx_status build_and_open_all(struct measuring *measuring, const char *folder, struct idx_error *error) {
+/* Builds and opens all indexes, one after the other at the same path in `folder`: each is removed from there once it is
+ * open. The caller closes those that are not NULL, also after an error. */
+static enum idx_status build_and_open_all(struct work *work, const char *folder, struct idx_error *error) {
     char path[4096];
     uint8_t uuid[16];
     IDXI_TRY(idxi_make_uuid(uuid, error)); /* six of these bytes are enough for a unique name */
@@ -391,22 +404,22 @@ static enum idx_status build_and_open_all(struct measuring *measuring, const cha
                           uuid[2], uuid[3], uuid[4], uuid[5]);
     if (length < 0 || (size_t)length >= sizeof path)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, folder, "is too long a path for a temporary folder");
-    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(build_and_open(&measuring->indexes[i], &shapes[i], path, error));
+    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(build_and_open(&work->indexes[i], &shapes[i], path, error));
     return IDX_OK;
 }
 
 enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
                               struct idx_error *error) {
     struct idx_calibration measured = IDX_CALIBRATION_INIT;
-    struct measuring *measuring = calloc(1, sizeof *measuring);
-    if (measuring == NULL) return idxi_fail_memory(error);
+    struct work *work = calloc(1, sizeof *work);
+    if (work == NULL) return idxi_fail_memory(error);
     enum idx_status status =
-        build_and_open_all(measuring, temporary_folder == NULL ? idxi_get_system_folder() : temporary_folder, error);
-    if (status == IDX_OK) status = measure_work(measuring, &measured, error);
+        build_and_open_all(work, temporary_folder == NULL ? idxi_get_system_folder() : temporary_folder, error);
+    if (status == IDX_OK) status = measure_work(work, &measured, error);
     for (size_t i = 0; i < UNKNOWNS; i++) {
-        if (measuring->indexes[i].index != NULL) idx_close(measuring->indexes[i].index);
+        if (work->indexes[i].index != NULL) idx_close(work->indexes[i].index);
     }
-    free(measuring);
+    free(work);
     if (status == IDX_OK) status = measure_waits(&measured, error);
     if (status == IDX_OK) status = idxi_copy_options(calibration, &measured, error);
     return status;

@@ -18,15 +18,17 @@
 /* A map takes so many times the bytes of its entries. */
 #define MAP_FACTOR 1.05
 
-/* Returns the bytes of each fingerprint of `bits` bits in a sorted sequence of `length`, in Elias-Fano form: two bits
- * above log2 of the mean difference, and 0.6 for the header and the end of a group of a few hundred. */
+/* Returns the bytes of each fingerprint of `bits` bits in a sorted sequence of `length` fingerprints, in Elias-Fano
+ * form: it takes 2 bits more than log2 of the mean difference, and 0.6 bits of the header and the end of its group,
+ * which has a few hundred. */
 static double get_fingerprint_bytes(double bits, double length) {
     double difference_bits = bits - log2(length < 2 ? 2 : length);
     return ((difference_bits < 0 ? 0 : difference_bits) + 2.6) / 8;
 }
 
-/* Returns the bytes of each document in a sorted sequence of `length`: its fingerprint, and its integer ID, or its
- * document number, one of `documents`. Text IDs themselves are not counted. */
+/* Returns the bytes of each document in a sorted sequence of `length` documents, out of `documents` in all: those of
+ * its fingerprint, and of its integer ID or, with text IDs, of its document number. Text IDs themselves are not
+ * counted. */
 static double get_document_bytes(const struct idx_build_options *options, double length, double documents) {
     double number_bytes = log2(documents < 2 ? 2 : documents) / 8, bytes = get_fingerprint_bytes(options->bits, length);
     switch (options->id_type) {
@@ -36,16 +38,16 @@ static double get_document_bytes(const struct idx_build_options *options, double
     }
 }
 
-/* Returns the bytes of each entry of the map from IDs in a sorted sequence of `length`: a hash, and all bits of a
- * fingerprint, since the fingerprints of successive hashes have nothing in common. */
+/* Returns the bytes of each entry of the map from IDs in a sorted sequence of `length` entries: those of a hash, and
+ * all bits of a fingerprint, since the fingerprints of successive hashes have nothing in common. */
 static double get_by_id_bytes(const struct idx_build_options *options, double length) {
     return get_fingerprint_bytes(64, length) + options->bits / 8.0;
 }
 
-/* Returns the most bytes that the runs of a sorter take on disk, 0 if it sorts all in memory. There are `entries`
- * entries, `bytes` bytes in all. Memory holds `capacity` entries at a time, which become as many runs as threads. At
- * most `fan_in` runs are merged at a time. If there are more, the first ones become one run, which takes disk space
- * beside up to `undropped` bytes of them that were read and are still there. */
+/* Returns the most bytes that the runs of a sorter take on disk, 0 if it sorts all in memory. `bytes` is the size of
+ * all `entries` entries in runs. Memory holds `capacity` entries at a time, which become as many runs as threads. At
+ * most `fan_in` runs are merged at a time. If there are more, the first ones are merged into one run. While it is
+ * written, up to `undropped` bytes of them that were already read are still on disk. */
 static double estimate_run_bytes(double bytes, double entries, double capacity, unsigned threads, double fan_in,
                                  double undropped) {
     double runs = ceil(entries / capacity) * threads, merged = 1;
@@ -54,39 +56,41 @@ static double estimate_run_bytes(double bytes, double entries, double capacity, 
     return merged > 1 ? bytes + fmin(bytes * merged / runs, undropped) : bytes;
 }
 
-/* Returns the most bytes on disk while `run_bytes` bytes of runs are merged to `written_bytes` bytes: a run is dropped
- * as it is read, but for `undropped` bytes of all runs that are merged at a time. */
+/* Returns the most bytes on disk while `run_bytes` bytes of runs are merged, which writes `written_bytes` bytes. Runs
+ * are dropped as they are read, except for up to `undropped` bytes of all runs together. */
 static double estimate_merge_peak(double run_bytes, double written_bytes, double undropped) {
     return fmin(run_bytes + written_bytes, fmax(run_bytes, written_bytes) + undropped);
 }
 
-/* Converts a number of bytes to an integer, UINT64_MAX where it is too large. */
+/* Returns a number of bytes, 0 or more, as an integer, or UINT64_MAX if it is too large. */
 static uint64_t round_bytes_down(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
 
-/* Returns how many tables are sorted at a time, at most one per thread. Those whose masks lead need no sorting. */
+/* Returns how many tables of a scheme are sorted at a time, at most one per thread. Tables whose masks are the leading
+ * bits need no sorting. */
 static unsigned count_sorted_at_once(const struct idx_scheme *scheme, unsigned threads) {
     unsigned sorted = 0;
-    for (size_t i = 0; i < scheme->table_count; i++) sorted += !idxi_is_leading(scheme->tables[i].mask, scheme->bits);
+    for (size_t i = 0; i < scheme->table_count; i++)
+        sorted += !idxi_is_leading_mask(scheme->tables[i].mask, scheme->bits);
     return sorted < threads ? sorted : threads;
 }
 
-/* What a build has on disk, in bytes at most. */
+/* The most bytes that each kind of file of a build takes on disk. */
 struct footprint {
     double runs, id_runs;       /* of the sorters of documents, and of IDs for a map from IDs */
-    double undropped;           /* what of the runs that are merged at a time may still be there though it was read */
+    double undropped;           /* of runs that are being merged: what was read and may still be on disk */
     double distinct;            /* the distinct fingerprints, 0 where they are in memory */
-    double orders, orders_left; /* runs of the tables that are sorted at a time; what is left once all were read */
+    double orders, orders_left; /* runs of the tables that are sorted at a time; what stays once they were read */
     double keys;                /* of the tables that are written at a time, 0 where memory holds them */
     double map, by_id;
 };
 
-/* Returns how many entries the map has of a document at most: with sets, one for each value of its sketch. */
+/* Returns the most entries that the document map has of one document: with sets, one for each value of its sketch. */
 static unsigned count_entries_of_document(const struct idx_build_options *options) {
     return options->sketch > 0 ? options->sketch : 1;
 }
 
-/* Estimates what sorting `count` documents and their IDs takes on disk, and the maps. Sorting needs memory for each
- * entry twice: 8 bytes for a fingerprint, and 8 for a value. */
+/* Sets runs, id_runs, undropped, map and by_id of *footprint, which must be zeroed, for `count` documents. A sorter
+ * takes memory for each entry twice: 8 bytes for a fingerprint, and 8 for a value. */
 static void estimate_documents(const struct idx_build_options *options, double count, struct footprint *footprint) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
     uint64_t sorter_bytes = options->by_id ? memory / 2 : memory; /* of documents, and as many of their IDs */
@@ -97,7 +101,7 @@ static void estimate_documents(const struct idx_build_options *options, double c
                                          options->threads, fan_in, footprint->undropped);
     if (options->id_type != IDX_ID_NONE)
         footprint->map = count * get_document_bytes(options, count, count) * MAP_FACTOR;
-    /* What a text ID takes beside its own bytes. With sets, the entries of a text share it. */
+    /* 2.5: the bytes that a text ID takes beside its own. With sets, the entries of a text share it. */
     if (options->id_type == IDX_ID_TEXT) footprint->map += count / count_entries_of_document(options) * 2.5;
     if (!options->by_id) return;
     footprint->id_runs = estimate_run_bytes(count * get_by_id_bytes(options, run_length), count, capacity,
@@ -105,8 +109,8 @@ static void estimate_documents(const struct idx_build_options *options, double c
     footprint->by_id = count * get_by_id_bytes(options, count) * MAP_FACTOR;
 }
 
-/* Estimates what writing the tables of `count` fingerprints takes on disk beside the tables, of which `sorters`
- * are sorted at a time. */
+/* Sets orders, orders_left and keys of *footprint for tables of `count` fingerprints, of which `sorters` are sorted at
+ * a time. Uses footprint->undropped. */
 static void estimate_tables(const struct idx_build_options *options, const struct idx_plan *plan, double count,
                             double sorters, struct footprint *footprint) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
@@ -119,8 +123,8 @@ static void estimate_tables(const struct idx_build_options *options, const struc
     if (footprint->keys <= (double)idxi_get_keys_memory(options->memory_bytes, threads) * writers) footprint->keys = 0;
 }
 
-/* Adds up what is on disk at once in each phase of a build: documents and IDs are sorted, documents are merged, and
- * tables are written. */
+/* Sets *estimate for a build of `documents` entries with the plan of its scheme. Adds up what is on disk at once in
+ * each phase: documents and IDs are sorted, documents are merged, and tables are written. */
 static void fill_estimate(const struct idx_build_options *options, const struct idx_scheme *scheme,
                           const struct idx_plan *plan, uint64_t documents, struct idx_build_estimate *estimate) {
     double count = (double)documents, sorters = count_sorted_at_once(scheme, options->threads);
@@ -164,7 +168,7 @@ enum idx_status idx_estimate_build(const struct idx_build_options *caller_option
         IDXI_TRY(idxi_plan_auto(&planning, &scheme, error));
     else
         IDXI_TRY(idx_scheme_parse(&scheme, options.scheme, options.bits, options.k, documents, error));
-    idxi_price_single(&planning, &scheme, &plan);
+    idxi_price_single_scheme(&planning, &scheme, &plan);
     fill_estimate(&options, &scheme, &plan, documents, estimate);
     return IDX_OK;
 }

@@ -27,7 +27,8 @@
 /* A temporary folder's name ends in so many random hexadecimal digits. */
 #define LEFTOVER_DIGITS 8
 
-/* Draws digits for a folder's name. Where the system has no random bytes, they are of the process and the attempt. */
+/* Sets `digits` to LEFTOVER_DIGITS random hexadecimal digits and a final 0. If the system has no random bytes, makes
+ * them from the process ID and the number of the attempt. */
 static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
     uint32_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint32_t)getpid() + (uint32_t)attempt;
@@ -36,10 +37,10 @@ static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
 
 /* ---- What a folder holds ---- */
 
-/* Called for each entry of an open folder. Returns whether the entry is one that it looks for. */
+/* Returns whether an entry of an open folder is of the expected kind. `status` is that of lstat. */
 typedef bool (*entry_check)(int folder, const char *name, const struct stat *status);
 
-/* Returns whether the check is true of all entries of a folder, and they can be read. */
+/* Returns whether the folder `name` in `parent` (a descriptor) can be read and `check` is true of all its entries. */
 static bool holds_only(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
@@ -63,13 +64,14 @@ static bool holds_only(int parent, const char *name, entry_check check) {
     return all;
 }
 
-/* Returns whether an entry of a segment's folder is one of its files. */
+/* An entry_check: returns whether an entry of a segment's folder is a file with a name of the format. */
 static bool is_segment_file(int folder, const char *name, const struct stat *status) {
     (void)folder;
     return S_ISREG(status->st_mode) && idxi_is_segment_file_name(name);
 }
 
-/* Returns whether a file begins like a manifest. It may be cut short, even empty, since its build was killed. */
+/* Returns whether a file can be read and begins like a manifest. It may be cut short, even empty, since its build may
+ * have been killed. */
 static bool begins_like_manifest(int folder, const char *name) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     int file = openat(folder, name, IDXI_OPEN_FILE | O_NOFOLLOW);
@@ -78,7 +80,8 @@ static bool begins_like_manifest(int folder, const char *name) {
     return bytes_read >= 0 && memcmp(bytes, IDXI_MANIFEST_BEGIN, (size_t)bytes_read) == 0;
 }
 
-/* Returns whether an entry of a folder can be one of an index: a file, or a segment's folder with nothing but files. */
+/* An entry_check: returns whether an entry can be one of an index's folder: a file with a name of the format, or a
+ * segment's folder with nothing but its files. */
 static bool can_be_of_index(int folder, const char *name, const struct stat *status) {
     if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && holds_only(folder, name, is_segment_file);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
@@ -87,10 +90,10 @@ static bool can_be_of_index(int folder, const char *name, const struct stat *sta
 
 /* ---- Removing ---- */
 
-/* Removes the folder `name` if it was left by a killed build, and returns whether it is gone. A build keeps its
- * temporary folder locked as long as it runs, so a folder that nobody has locked is a killed build's. The folder is
- * first moved to `path`, after new digits were drawn to its end, `digits`. So a build can lose its folder, but not half
- * of it, even where locks don't reach: on a file system that several machines share. */
+/* Removes the folder `name` in `parent` if a killed build left it, and returns whether it is gone. A build keeps its
+ * temporary folder locked as long as it runs, so a folder without a lock is a killed build's. The folder is first moved
+ * to `path`, whose last digits, at `digits`, are drawn anew with the number of the attempt. So a build can lose its
+ * folder, but not half of it, even on a file system that several machines share, where locks may not reach. */
 static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
@@ -103,24 +106,26 @@ static bool remove_leftover(int parent, const char *name, const char *path, char
     return is_moved && lstat(path, &status) != 0 && errno == ENOENT;
 }
 
-/* Returns whether a name is the prefix, followed by exactly LEFTOVER_DIGITS lower-case hexadecimal digits. */
+/* Returns whether a name is `prefix` followed by exactly LEFTOVER_DIGITS lower-case hexadecimal digits. */
 static bool is_leftover_name(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
     return strncmp(name, prefix, length) == 0 && strlen(name) == length + LEFTOVER_DIGITS &&
            strspn(name + length, "0123456789abcdef") == LEFTOVER_DIGITS;
 }
 
-/* Removes leftovers of killed builds: folders named `prefix` and digits that nobody has locked and that hold nothing
- * but files of an index. They are looked for in the folder `folder`, whose path is `folder_path`; none is found if the
- * descriptor is -1. `path` and `digits` are scratch, as for remove_leftover. Returns how many folders were removed.
- * Those that can't be removed, such as another user's, stay. The folder is synced before the first removal: the index
- * that a killed build had replaced is needed until the new one's name is on disk. */
+/* Removes leftovers of killed builds in a folder, and returns how many. `folder` is its descriptor (-1: nothing is
+ * done), and `folder_path` its path. Leftovers are folders that are named `prefix` and digits, have no lock, and hold
+ * nothing but files of an index. Those that can't be removed, such as another user's, stay. `path` and `digits` are
+ * scratch, as for remove_leftover. The folder is synced before the first removal: an index that a killed build had
+ * replaced is needed until the new one's name is on disk. */
 static size_t remove_leftovers(int folder, const char *folder_path, const char *prefix, const char *path,
                                char *digits) {
     DIR *entries = folder < 0 ? NULL : opendir(folder_path);
     size_t removed = 0;
     int attempt = 0;
-    for (struct dirent *entry; entries != NULL && attempt < MAX_REMOVED && (entry = readdir(entries)) != NULL;) {
+    while (entries != NULL && attempt < MAX_REMOVED) {
+        const struct dirent *entry = readdir(entries);
+        if (entry == NULL) break;
         if (!is_leftover_name(entry->d_name, prefix)) continue;
         if (attempt++ == 0 && idxi_sync_folder(folder, folder_path, NULL) != IDX_OK) break;
         removed += remove_leftover(folder, entry->d_name, path, digits, attempt);
@@ -135,12 +140,13 @@ static size_t remove_leftovers(int folder, const char *folder_path, const char *
 #include <sys/syscall.h>
 #endif
 
-/* What fails because another build came first is tried again so often. */
+/* A step that fails because another build came first is tried so often. */
 #define ATTEMPTS 100
 
 enum rename_flag { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
 
-/* Renames with a flag of renameat2. Returns 0, or -1 and errno. */
+/* Renames `from` to `to`, but fails if `to` exists (FLAG_NOREPLACE), or exchanges both (FLAG_EXCHANGE). Returns 0, or
+ * -1 with errno set. */
 static int rename_with_flag(const char *from, const char *to, enum rename_flag flag) {
 #if defined(IDX_LINUX) && defined(SYS_renameat2)
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, (unsigned)flag);
@@ -151,15 +157,16 @@ static int rename_with_flag(const char *from, const char *to, enum rename_flag f
 #endif
 }
 
-/* Returns whether a rename with a flag failed because the kernel or the file system does not have that. */
+/* Returns whether `system_errno` says that the kernel or the file system has no rename with this flag. */
 static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
 
-/* Fails because what is at the path is no index, and so will not be replaced. */
+/* Fails with IDX_NOT_AN_INDEX, because what is at the path is no index, and so will not be replaced. */
 static enum idx_status fail_not_index(const char *path, struct idx_error *error) {
     return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not an idx index, so it will not be replaced");
 }
 
-/* Checks that a folder with an idx index is at the path, valid or not: its manifest begins like one. */
+/* Checks that the folder at `path` has an idx index, valid or not: its manifest begins like one. Otherwise fails with
+ * IDX_NOT_AN_INDEX. */
 static enum idx_status check_index(const char *path, struct idx_error *error) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     char *manifest = idxi_join_path(path, IDXI_MANIFEST_NAME);
@@ -176,7 +183,8 @@ static enum idx_status check_index(const char *path, struct idx_error *error) {
     return status;
 }
 
-/* Sets *exists to whether anything is at the path, and checks that it may be replaced. */
+/* Sets *exists to whether anything is at publication->path. Fails if it may not be replaced: with IDX_EXISTS unless
+ * publication->replace, and with IDX_NOT_AN_INDEX unless it is an index. */
 static enum idx_status check_target(const struct idxi_publication *publication, bool *exists, struct idx_error *error) {
     struct stat status;
     *exists = lstat(publication->path, &status) == 0;
@@ -189,7 +197,8 @@ static enum idx_status check_target(const struct idxi_publication *publication, 
 
 /* ---- Opening ---- */
 
-/* Sets the path, without slashes at its end, and the path of the folder that holds it. */
+/* Sets publication->path to the path without slashes at its end, and publication->parent to that of the folder that
+ * holds it. Fails with IDX_INVALID_ARGUMENT if its last part is no name, such as `..`. */
 static enum idx_status set_paths(struct idxi_publication *publication, const char *path, struct idx_error *error) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
@@ -207,7 +216,8 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Opens the folder that holds the path. If it may not be read, that is no error: publication->folder is -1 then. */
+/* Opens publication->parent as publication->folder. If this process may not read it, succeeds with -1. Fails with
+ * IDX_NOT_FOUND if there is no such folder. */
 static enum idx_status open_parent(struct idxi_publication *publication, struct idx_error *error) {
     publication->folder = open(publication->parent, OPEN_FOLDER);
     if (publication->folder >= 0 || errno == EACCES) return IDX_OK;
@@ -217,8 +227,9 @@ static enum idx_status open_parent(struct idxi_publication *publication, struct 
     return idxi_fail_system(error, errno, publication->parent, "open");
 }
 
-/* Writes what the names of temporary folders for an index at `path` begin with: `.NAME.tmp-`. So that LEFTOVER_DIGITS
- * more fit into a file name, a long NAME is cut, and a hash of the whole name is appended to it. */
+/* Sets `prefix` to the beginning of the names of temporary folders for an index at `path`: `.NAME.tmp-`, or for a long
+ * NAME `.CUT-HASH.tmp-`, where CUT is its beginning and HASH that of all of it. LEFTOVER_DIGITS more fit into a file
+ * name. */
 static void write_temporary_prefix(const char *path, char prefix[NAME_MAX + 1]) {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
     size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - LEFTOVER_DIGITS;
@@ -233,8 +244,8 @@ static void write_temporary_prefix(const char *path, char prefix[NAME_MAX + 1]) 
 
 /* ---- The temporary folder ---- */
 
-/* Locks the temporary folder that was just made. Sets *is_ours to false where another process took it for a leftover
- * before that. */
+/* Opens and locks the temporary folder that was just made at `temporary`, and sets publication->lock. Sets *is_ours to
+ * false, and the lock to -1, if another process has taken the folder for a leftover before. */
 static enum idx_status lock_temporary_folder(struct idxi_publication *publication, const char *temporary, bool *is_ours,
                                              struct idx_error *error) {
     *is_ours = false;
@@ -249,8 +260,8 @@ static enum idx_status lock_temporary_folder(struct idxi_publication *publicatio
     return IDX_OK;
 }
 
-/* Makes and locks a folder at the path `temporary`. The digits at its end, `digits`, are drawn until nothing else has
- * the name. */
+/* Makes and locks a folder at the path `temporary`, and sets publication->lock. Draws the last digits of the path, at
+ * `digits`, until nothing else has the name, but fails with IDX_IO_ERROR after ATTEMPTS attempts. */
 static enum idx_status make_temporary_folder(struct idxi_publication *publication, const char *temporary, char *digits,
                                              struct idx_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -266,8 +277,8 @@ static enum idx_status make_temporary_folder(struct idxi_publication *publicatio
                      "can't be built: other processes keep taking the temporary folders beside it");
 }
 
-/* Removes leftovers of killed builds of this path, and then makes the temporary folder. Both write the names that they
- * draw to the end of the same string. */
+/* Removes leftovers of killed builds of this path, and then makes the temporary folder. Sets publication->leftovers,
+ * temporary and lock. Both steps draw digits to the end of the same string. */
 static enum idx_status clean_and_make_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
     write_temporary_prefix(publication->path, prefix);
@@ -298,7 +309,8 @@ enum idx_status idxi_publication_open(struct idxi_publication *publication, cons
 
 /* ---- Publishing ---- */
 
-/* Renames the temporary folder to the path, where nothing may be. Then there is no temporary folder any more. */
+/* Renames the temporary folder to the path, and sets publication->temporary to NULL. Fails with IDX_EXISTS if anything
+ * is at the path. */
 static enum idx_status move_to_path(struct idxi_publication *publication, struct idx_error *error) {
     int result = rename_with_flag(publication->temporary, publication->path, FLAG_NOREPLACE);
     /* A plain rename replaces nothing but an empty folder. */
@@ -314,7 +326,8 @@ static enum idx_status move_to_path(struct idxi_publication *publication, struct
     return idxi_fail_system(error, errno, publication->path, "create");
 }
 
-/* Exchanges the folders by one call of the system, so that there is an index at the path at any time. */
+/* Exchanges the temporary folder with that at the path by one system call, so that there is an index at the path at any
+ * time. Fails with IDX_UNSUPPORTED if the file system can't exchange folders. */
 static enum idx_status exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
     if (rename_with_flag(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
     if (is_unsupported(errno))
@@ -323,8 +336,8 @@ static enum idx_status exchange_folders(struct idxi_publication *publication, st
     return idxi_fail_system(error, errno, publication->path, "replace");
 }
 
-/* Exchanges the new index with the one at the path, unless that has a writer, because what the writer acknowledges must
- * not be lost, or is being compacted. Locks keep both from starting during the exchange. */
+/* Exchanges the new index with the one at the path. Fails with IDX_BUSY if that has a writer, because what the writer
+ * acknowledges must not be lost, or if it is being compacted. Locks keep both from starting during the exchange. */
 static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     int locks[] = {-1, -1}, folder = open(publication->path, OPEN_FOLDER);
@@ -338,7 +351,7 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
     return status;
 }
 
-/* Syncs the file system of an open file, or all file systems. Returns 0, or -1 and errno. */
+/* Syncs the file system of an open file, or elsewhere than on Linux all file systems. Returns 0, or -1 and errno. */
 static int sync_file_system(int file) {
 #ifdef IDX_LINUX
     return syncfs(file);
@@ -357,8 +370,8 @@ static enum idx_status sync_parent(const struct idxi_publication *publication, s
                             "sync the folder that contains it, where the new index is already published");
 }
 
-/* Moves the temporary folder to the path, or exchanges it with the index there. With `replace`, it tries again if
- * another build publishes an index there at the same time, or somebody removes it. */
+/* Moves the temporary folder to the path, or exchanges it with the index there. With publication->replace, tries up to
+ * ATTEMPTS times again if another build publishes an index there at the same time, or somebody removes it. */
 static enum idx_status move_or_exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
     for (int attempt = 0;; attempt++) {
         bool exists;

@@ -20,8 +20,8 @@ static enum idx_status open_folder(const char *path, int *folder, struct idx_err
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
-/* Opens the folder for temporary files, `temporary`. Makes the folder of segment `number` in the folder at `path`, with
- * an empty document map. */
+/* Opens the folder for temporary files at `temporary`, a path that must outlive the output. Makes the folder of segment
+ * `number` in the folder at `path`, with a new uuid and an empty document map. */
 static enum idx_status open_folders(struct idxi_output *output, const char *path, uint32_t number,
                                     const char *temporary, enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
@@ -57,9 +57,10 @@ enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *byt
     return idxi_map_writer_finish(&output->map, output->segment_folder, &output->segment, bytes, error);
 }
 
-/* Writes the entries of a map from IDs, and counts them, and their distinct hashes, in *made. */
+/* Writes all entries of the stream to a map from IDs. Adds their number to result->entries, and that of their distinct
+ * hashes to result->hashes. */
 static enum idx_status write_by_id_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
-                                           struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                           struct idxi_progress *progress, struct idxi_by_id_made *result,
                                            struct idx_error *error) {
     uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES], last_hash = 0;
     size_t count;
@@ -68,28 +69,28 @@ static enum idx_status write_by_id_entries(struct idxi_map_writer *writer, struc
         if (count == 0) return IDX_OK;
         IDXI_TRY(idxi_map_writer_add_documents(writer, hashes, fingerprints, count, error));
         for (size_t i = 0; i < count; i++) {
-            made->hashes += hashes[i] != last_hash || made->hashes == 0;
+            result->hashes += hashes[i] != last_hash || result->hashes == 0;
             last_hash = hashes[i];
         }
-        made->entries += count;
+        result->entries += count;
         IDXI_TRY(idxi_progress_add(progress, count, error));
     }
 }
 
 enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
-                                        struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                        struct idxi_progress *progress, struct idxi_by_id_made *result,
                                         struct idx_error *error) {
     struct idxf_manifest_segment segment = {.number = output->segment.number};
     struct idxi_map_writer writer;
-    *made = (struct idxi_by_id_made){0};
+    *result = (struct idxi_by_id_made){0};
     /* No copy of all of output->segment: another thread may be setting its counts. */
     memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid);
     enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
-    if (status == IDX_OK) status = write_by_id_entries(&writer, entries, progress, made, error);
-    segment.fingerprints = made->hashes;
-    segment.documents = made->entries;
+    if (status == IDX_OK) status = write_by_id_entries(&writer, entries, progress, result, error);
+    segment.fingerprints = result->hashes;
+    segment.documents = result->entries;
     if (status == IDX_OK)
-        status = idxi_map_writer_finish(&writer, output->segment_folder, &segment, &made->bytes, error);
+        status = idxi_map_writer_finish(&writer, output->segment_folder, &segment, &result->bytes, error);
     idxi_map_writer_close(&writer);
     return status;
 }
@@ -97,10 +98,10 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits) {
     if (count == 0) return;
     size_t skipped = survey->fingerprints == 0 ? 1 : 0; /* the first one of all has no difference */
-    if (skipped > 0) survey->last = fingerprints[0];
-    idxf_count_differences(&survey->counts, survey->last, fingerprints + skipped, count - skipped, bits);
+    if (skipped > 0) survey->last_fingerprint = fingerprints[0];
+    idxf_count_differences(&survey->counts, survey->last_fingerprint, fingerprints + skipped, count - skipped, bits);
     survey->fingerprints += count;
-    survey->last = fingerprints[count - 1];
+    survey->last_fingerprint = fingerprints[count - 1];
 }
 
 struct idxf_block_form idxi_survey_choose_form(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {
@@ -112,13 +113,14 @@ struct idxf_block_form idxi_survey_choose_form(const struct idxi_survey *survey,
     return form;
 }
 
-/* Counts fingerprints as progress. Returns false where the caller of the library cancels. */
+/* The `progress` of a struct idxi_table_job: adds `fingerprints` units to the struct idxi_progress at `context`.
+ * Returns false if the caller of the library has cancelled. */
 static bool count_progress(void *context, uint64_t fingerprints) {
     return idxi_progress_add(context, fingerprints, NULL) == IDX_OK;
 }
 
 enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
-                                        struct idxi_stream *fingerprints, struct idxi_table_made *made,
+                                        struct idxi_stream *fingerprints, struct idxi_table_made *result,
                                         struct idx_error *error) {
     const struct idx_table *table = &form->scheme->tables[number];
     char name[IDXI_NAME_BYTES];
@@ -145,15 +147,15 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
         .context = form->progress,
     };
     memcpy(job.header.uuid, output->segment.uuid, IDXF_UUID_BYTES);
-    enum idx_status status = idxi_table_write(&job, &made->bytes, error);
-    made->fingerprints = job.header.fingerprints;
+    enum idx_status status = idxi_table_write(&job, &result->bytes, error);
+    result->fingerprints = job.header.fingerprints;
     free(path);
     return status;
 }
 
 /* ---- Publishing ---- */
 
-/* Sets all members but those that the caller of idxi_output_publish sets. */
+/* Sets all members of *manifest but those that the caller of idxi_output_publish sets. */
 static enum idx_status complete_manifest(const struct idxi_output *output, const struct idx_scheme *scheme,
                                          struct idxf_manifest *manifest, struct idx_error *error) {
     IDXI_TRY(idxi_make_uuid(manifest->uuid, error));
@@ -166,21 +168,15 @@ static enum idx_status complete_manifest(const struct idxi_output *output, const
     return IDX_OK;
 }
 
-/* Writes the manifest of a new index into the folder at `path`. */
-static enum idx_status write_manifest(const char *path, struct idxf_manifest *manifest, struct idx_error *error) {
-    int folder;
-    IDXI_TRY(open_folder(path, &folder, error));
-    enum idx_status status = idxi_manifest_create(folder, path, manifest, error);
-    close(folder);
-    return status;
-}
-
 enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx_scheme *scheme,
                                     struct idxf_manifest *manifest, struct idx_error *error) {
+    int new_folder;
     IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
     IDXI_TRY(complete_manifest(output, scheme, manifest, error));
-    IDXI_TRY(write_manifest(output->publication.temporary, manifest, error));
-    return idxi_publish(&output->publication, error);
+    IDXI_TRY(open_folder(output->publication.temporary, &new_folder, error));
+    enum idx_status status = idxi_manifest_create(new_folder, output->publication.temporary, manifest, error);
+    close(new_folder);
+    return status == IDX_OK ? idxi_publish(&output->publication, error) : status;
 }
 
 enum idx_status idxi_output_switch_manifest(struct idxi_output *output, int folder, const char *folder_path,

@@ -29,7 +29,7 @@ static enum idx_status flush_buffer(struct idxi_set_sorter *sorter, struct idx_e
     return IDX_OK;
 }
 
-/* Appends bytes to the buffer, and each full buffer to the file. */
+/* Appends `size` bytes to the buffer, and writes the buffer to the file whenever it is full. */
 static enum idx_status append_bytes(struct idxi_set_sorter *sorter, const uint8_t *bytes, size_t size,
                                     struct idx_error *error) {
     while (size > 0) {
@@ -52,7 +52,8 @@ enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct
     return append_bytes(sorter, set->members, (size_t)set->count * sizeof(uint64_t), error);
 }
 
-/* Adds all sets to `writer` in the order of their keys. `map` is the temporary file, mapped. */
+/* Adds all sets to `writer` in the order of their keys. `map` is the temporary file, mapped. Drops its pages from
+ * memory every DROPPED_BYTES. */
 static enum idx_status write_by_key(struct idxi_set_sorter *sorter, const uint8_t *map, struct idxi_sets_writer *writer,
                                     struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_stream *sorted;
@@ -60,7 +61,7 @@ static enum idx_status write_by_key(struct idxi_set_sorter *sorter, const uint8_
     IDXI_TRY(idxi_sorter_open_stream(&sorter->keys, &sorted, error));
     for (size_t count = 1; count > 0;) {
         IDXI_TRY(sorted->read(sorted, keys, offsets, IDXI_STREAM_ENTRIES, &count, error));
-        IDXI_TRY(idxi_progress_add(progress, 0, error));
+        IDXI_TRY(idxi_progress_add(progress, 0, error)); /* only checks whether the build was cancelled */
         for (size_t i = 0; i < count; i++) {
             const uint8_t *record = map + offsets[i];
             struct idxf_set set = {.key = keys[i], .count = idxf_load64(record), .members = record + sizeof(uint64_t)};

@@ -7,7 +7,7 @@
 #include "libidx/segment/sets_writer.h"
 #include "libidx/streams/sorter.h"
 
-/* Zeroed, it is closed. */
+/* A set sorter. Zeroed, it is closed. */
 struct idxi_set_sorter {
     struct idxi_sorter keys; /* with the offset of each set in the file */
     bool is_open;
@@ -19,23 +19,25 @@ struct idxi_set_sorter {
     struct idxi_native_members stored; /* for idxi_members_store */
 };
 
-/* Opens a sorter without sets. `options` are those of sorting the keys. Call idxi_set_sorter_close even if this
- * fails. */
+/* Opens an empty sorter; *sorter must be zeroed. `options` are those of the sorter of the keys, and their folder is
+ * also that of the temporary file. Call idxi_set_sorter_close even if this fails. The errors of this function and those
+ * below are IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_CANCELLED. */
 enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struct idxi_sorter_options *options,
                                      struct idx_error *error);
 
-/* Adds a set, whose members are in the order of bytes of files and are copied. */
+/* Adds a set. Its members are little-endian, as idxi_members_store makes them, and are copied. */
 enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct idxf_set *set,
                                     struct idx_error *error);
 
-/* Adds all sets to `writer` by ascending key; those of equal keys in the order in which they came. */
+/* Adds all sets to `writer` by ascending key; those of equal keys in the order in which they came. Nothing can be added
+ * to the sorter after it. Adds no units to `progress`, but stops with IDX_CANCELLED if that was cancelled. */
 enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idxi_sets_writer *writer,
                                       struct idxi_progress *progress, struct idx_error *error);
 
 /* Returns how many bytes were written to temporary files. */
 uint64_t idxi_set_sorter_count_written_bytes(const struct idxi_set_sorter *sorter);
 
-/* Frees memory and disk space. Accepts a sorter that was never opened. */
+/* Frees memory and disk space, and zeroes *sorter. Accepts a zeroed struct. */
 void idxi_set_sorter_close(struct idxi_set_sorter *sorter);
 
 #endif

@@ -14,17 +14,18 @@
 /* A way to cut a part, as a scheme blocks:front:radius does. */
 struct cut {
     unsigned blocks, front, radius;
-    unsigned shares; /* how many errors it covers, plus 1; a scheme covers k if its parts have k + 1 shares together */
+    unsigned shares; /* the errors that it covers plus 1; a scheme covers k if its parts have k + 1 shares together */
     unsigned tables;
     double times[IDX_MAX_BITS + 1]; /* nanoseconds of all its tables, by the bits of the part */
 };
 
-/* The fastest scheme of so many shares, bits and tables: its time, its last part, and the shares before that one. */
+/* The fastest scheme with so many shares, bits and tables. */
 struct state {
-    double time;                      /* infinite: there is no such scheme */
-    uint8_t cut, bits, shares_before; /* `cut` is a place in the list of cuts, and `bits` those of the last part */
+    double time;                      /* nanoseconds; infinite: there is no such scheme */
+    uint8_t cut, bits, shares_before; /* its last part's place in the list of cuts and width; shares of the others */
 };
 
+/* The state of idxi_parts_find: states[shares][bits][tables]. */
 struct parts_search {
     struct cut cuts[MAX_CUTS];
     unsigned cut_count;
@@ -42,9 +43,9 @@ unsigned idxi_count_covered_errors(unsigned blocks, unsigned front, unsigned rad
 
 /* ---- Cuts ---- */
 
-/* Returns the nanoseconds of all tables of a part of `bits` bits; infinite if these are fewer than its blocks. Tables
- * differ in how many of their front blocks are a bit wider than the others. */
-static double get_part_time(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
+/* Returns the nanoseconds of all tables of a part of `bits` bits, or infinity if it has fewer bits than blocks. Some
+ * blocks are one bit wider than the others, and tables differ in how many of these they have in front. */
+static double get_part_time(const struct cut *cut, unsigned bits, const struct idxi_table_times *times) {
     unsigned width = bits / cut->blocks, wider_blocks = bits % cut->blocks;
     double time = 0;
     if (width == 0) return INFINITY;
@@ -56,10 +57,10 @@ static double get_part_time(const struct cut *cut, unsigned bits, const struct i
     return time;
 }
 
-/* Completes a cut, of which the caller has set blocks, front and radius, and appends it to the list, unless it makes
- * too many tables. It gets at most `max_shares` shares, since more are not needed. */
+/* Completes a cut and appends it to the list, unless it makes more than IDXI_MAX_PARTS_TABLES tables. The caller has
+ * set its blocks, front and radius. It gets at most `max_shares` shares, since more are not needed. */
 static void append_cut(struct parts_search *search, struct cut cut, unsigned max_shares,
-                       const struct idxi_times *times) {
+                       const struct idxi_table_times *times) {
     cut.shares = idxi_count_covered_errors(cut.blocks, cut.front, cut.radius) + 1;
     cut.tables = (unsigned)idxi_count_combinations(cut.blocks, cut.front);
     if (cut.shares > max_shares) cut.shares = max_shares;
@@ -68,9 +69,9 @@ static void append_cut(struct parts_search *search, struct cut cut, unsigned max
     search->cuts[search->cut_count++] = cut;
 }
 
-/* Lists the cuts of parts: into one block, or with several blocks in front. A cut with one of several blocks in front
- * is left out, because its blocks can be parts of their own. */
-static void list_cuts(struct parts_search *search, unsigned max_shares, const struct idxi_times *times) {
+/* Sets search->cuts to all cuts of a part into one block, or into several with two or more in front. A cut with one of
+ * several blocks in front is left out, because its blocks can be parts of their own. */
+static void list_cuts(struct parts_search *search, unsigned max_shares, const struct idxi_table_times *times) {
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < max_shares; radius++) {
         append_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, max_shares, times);
         for (unsigned blocks = 3; blocks <= MAX_BLOCKS; blocks++) {
@@ -82,8 +83,9 @@ static void list_cuts(struct parts_search *search, unsigned max_shares, const st
 
 /* ---- Parts ---- */
 
-/* Adds each possible next part to the fastest scheme of a state. Where that makes a scheme that is the fastest of its
- * own state, notes it there. Shares above `max_shares` are not needed, and no scheme has more than `max_bits` bits. */
+/* Adds each possible next part to the fastest scheme of states[shares][bits][tables]. If the longer scheme is the
+ * fastest so far of its own state, stores it there. A scheme has at most `max_bits` bits, and more than `max_shares`
+ * shares count as `max_shares`. */
 static void add_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
                           unsigned max_shares, unsigned max_bits) {
     double time = search->states[shares][bits][tables].time;
@@ -100,8 +102,8 @@ static void add_next_part(struct parts_search *search, unsigned shares, unsigned
     }
 }
 
-/* Finds the fastest scheme of each state with up to so many shares and bits. A part adds to all three numbers of a
- * state, so a state is final when the loops come to it. */
+/* Sets the states with up to `max_shares` shares and `max_bits` bits to their fastest schemes. A part adds to all three
+ * numbers of a state, so a state is final when the loops reach it. */
 static void find_fastest_schemes(struct parts_search *search, unsigned max_shares, unsigned max_bits) {
     for (unsigned shares = 0; shares <= max_shares; shares++) {
         for (unsigned bits = 0; bits <= max_bits; bits++) {
@@ -120,13 +122,14 @@ static void find_fastest_schemes(struct parts_search *search, unsigned max_share
     }
 }
 
-/* Returns the `count` highest of the bits that are set in `bits`, which has at least so many. */
+/* Returns the `count` highest bits that are set in `bits`. At least `count` must be set. */
 static uint64_t keep_highest_bits(uint64_t bits, unsigned count) {
     for (unsigned drop = (unsigned)__builtin_popcountll(bits) - count; drop > 0; drop--) bits &= bits - 1;
     return bits;
 }
 
-/* Adds a state's tables to a scheme, from its last part to its first. Parts are cut from `live`, highest bits first. */
+/* Adds the tables of states[shares][bits][tables] to a scheme, from its last part to its first. Each part takes the
+ * highest bits of `live` that the parts before it have left. */
 static void add_tables_of_parts(const struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
                                 uint64_t live, struct idx_scheme *scheme) {
     while (shares > 0) {
@@ -141,7 +144,7 @@ static void add_tables_of_parts(const struct parts_search *search, unsigned shar
     }
 }
 
-enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const struct idxi_times *times,
+enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const struct idxi_table_times *times,
                                 idxi_scheme_visitor visit, void *context, struct idx_error *error) {
     unsigned live_bits = (unsigned)__builtin_popcountll(live);
     unsigned shares = (k < live_bits ? k : live_bits) + 1; /* no more errors than bits */

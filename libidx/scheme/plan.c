@@ -12,7 +12,7 @@
 #include "libidx/scheme/price.h"
 #include "libidx/scheme/scheme.h"
 
-/* A plan is worth listing where it takes no more than this share of the time of all smaller ones. */
+/* A plan is worth listing if it takes no more than this share of the time of the fastest plan with fewer tables. */
 #define WORTHWHILE 0.95
 
 /* Masks are worth writing out where they take less than this share of the time of a named scheme of as many tables. */
@@ -22,9 +22,9 @@
 #define MAX_BLOCKS 10
 #define MAX_LEVEL_BLOCKS 6
 
-/* What tables may take where nothing is said: eight times the plain fingerprints, 64 bytes for 64 bits, and a MiB. At
- * k = 3 the schemes taken for 1e6 to 1e9 fingerprints have 33, 36, 45 and 62 bytes; at k = 4 to 6 those for 1e7 are
- * expected to take up to 2.2 times as long as the fastest with any number of tables. */
+/* The most bytes of all tables if the options set no limit: eight times the plain fingerprints, 64 bytes for 64 bits,
+ * and a MiB. At k = 3 the schemes taken for 1e6 to 1e9 fingerprints have 33, 36, 45 and 62 bytes; at k = 4 to 6 those
+ * for 1e7 are expected to take up to 2.2 times as long as the fastest with any number of tables. */
 #define DEFAULT_BYTES(bits, count) ((double)(bits) * (double)(count) + (1 << 20))
 
 /* The most steps of the proof of one plan; a tenth of a second. */
@@ -36,7 +36,8 @@ struct candidate {
     struct idx_plan plan; /* no tables: there is no candidate */
 };
 
-/* Tables of an index are of one size, whatever their masks: so only the fastest of each number of tables counts. */
+/* The state of planning. Tables of an index have the same size, whatever their masks, so only the fastest scheme of
+ * each number of tables counts: best[tables]. */
 struct planner {
     struct idx_plan_options options;
     struct idxi_table_model model;
@@ -54,12 +55,13 @@ static void keep_if_faster(struct planner *planner, const struct idx_scheme *sch
     best->plan = plan;
 }
 
-/* Keeps a scheme that idxi_parts_find found as a candidate, if it is fast enough. It has no short name, but is written
- * by its masks, and must be worth that. This is an idxi_scheme_visitor, and `context` a struct planner. */
-static void try_masks(void *context, const struct idx_scheme *scheme) { keep_if_faster(context, scheme, WORTH_MASKS); }
+/* An idxi_scheme_visitor: keeps a scheme of parts as a candidate, if there is none with as many tables or it takes less
+ * than the share WORTH_MASKS of its time. A scheme of parts has no short name: it is written by its masks, and must be
+ * worth that. `context` is the struct planner. */
+static void try_parts(void *context, const struct idx_scheme *scheme) { keep_if_faster(context, scheme, WORTH_MASKS); }
 
-/* Keeps the scheme of a text as a candidate, if it is fast enough. Passes over one that makes too many tables or needs
- * more bits than there are. */
+/* Keeps the scheme of a text, such as `5:2`, as a candidate if it is faster than the one with as many tables. Ignores a
+ * scheme with too many tables or more blocks than bits. */
 static void try_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
     if (idxi_scheme_parse_unproved(&scheme, text, planner->options.bits)) keep_if_faster(planner, &scheme, 1);
@@ -94,9 +96,10 @@ static void try_two_level_schemes(struct planner *planner) {
     }
 }
 
-/* Tries all schemes, as if fingerprints were spread evenly over the bits that are not dead. */
+/* Sets the candidates to the fastest schemes if fingerprints are spread evenly over the bits that are not dead. Does
+ * not call options.expected_group. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status try_all_schemes(struct planner *planner, struct idx_error *error) {
-    struct idxi_times times;
+    struct idxi_table_times times;
     uint64_t all_bits = idxf_low_bits(planner->options.bits), live = all_bits & ~planner->options.dead_bits;
     double (*measured_group)(void *, uint64_t) = planner->options.expected_group;
     planner->options.expected_group = NULL; /* it takes too long for so many schemes */
@@ -104,12 +107,12 @@ static enum idx_status try_all_schemes(struct planner *planner, struct idx_error
     try_two_level_schemes(planner);
     idxi_price_tables(&planner->options, &planner->model, &times);
     enum idx_status status = idxi_parts_find(planner->options.bits, live != 0 ? live : all_bits, planner->options.k,
-                                             &times, try_masks, planner, error);
+                                             &times, try_parts, planner, error);
     planner->options.expected_group = measured_group;
     return status;
 }
 
-/* Returns whether the tables take no more bytes, in files and in memory, than the options allow. */
+/* Returns whether the tables of a plan take no more bytes, in files and in memory together, than the options allow. */
 static bool fits_limit(const struct planner *planner, const struct idx_plan *plan) {
     const struct idx_plan_options *options = &planner->options;
     double max_bytes = options->max_bytes_per_fingerprint > 0
@@ -118,8 +121,8 @@ static bool fits_limit(const struct planner *planner, const struct idx_plan *pla
     return plan->table_bytes + plan->resident_bytes <= max_bytes;
 }
 
-/* Drops the plans that are not worth listing: those that are hardly faster than a smaller one. With `keep_fitting`, it
- * keeps all that `auto` may choose. */
+/* Drops the plans that are hardly faster than one with fewer tables, and so not worth listing. With `keep_fitting`,
+ * keeps those within the limit of bytes, because `auto` may choose any of them. */
 static void drop_slow_plans(struct planner *planner, bool keep_fitting) {
     double least_time = INFINITY;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -142,8 +145,8 @@ static void drop_unproved_plans(struct planner *planner) {
     }
 }
 
-/* Marks the last plan that fits, or if none fits, the first one: of the plans that are left, one with more tables is
- * faster. */
+/* Marks the plan that `auto` chooses: the one with the most tables that is within the limit of bytes, or if there is
+ * none, the one with the fewest tables. Of the plans that are left, one with more tables is faster. */
 static void choose_plan(struct planner *planner) {
     struct idx_plan *chosen = NULL;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -153,7 +156,8 @@ static void choose_plan(struct planner *planner) {
     if (chosen != NULL) chosen->chosen = true;
 }
 
-/* Makes all plans that are worth listing, and marks the one that `auto` chooses. */
+/* Sets planner->best to the plans that are worth listing, and marks the one that `auto` chooses. planner->options and
+ * ->model must be set, and the rest be zeroed. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
     IDXI_TRY(try_all_schemes(planner, error));
     /* What is slow for evenly spread fingerprints may be the fastest for these, so what fits is priced again. */
@@ -171,7 +175,8 @@ static enum idx_status make_plans(struct planner *planner, struct idx_error *err
     return IDX_OK;
 }
 
-/* Makes a planner with its plans. The caller frees *planner by free(), unless this fails. */
+/* Makes a planner with its plans for valid options. The caller frees *planner by free(); after an error there is
+ * nothing to free. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status make_planner(struct planner **planner, const struct idx_plan_options *options,
                                     struct idx_error *error) {
     *planner = calloc(1, sizeof **planner);
@@ -197,7 +202,8 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *caller_options, st
     return IDX_OK;
 }
 
-/* Checks the options, and that a table can have as many blocks as the fingerprints need. */
+/* Checks the options of a plan. Errors: IDX_INVALID_ARGUMENT; IDX_LIMIT if the fingerprints need more blocks than a
+ * table can have. */
 static enum idx_status check_options(const struct idx_plan_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_check_bits_and_k(options->bits, options->k, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));
@@ -212,21 +218,21 @@ static enum idx_status check_options(const struct idx_plan_options *options, str
     return IDX_OK;
 }
 
-/* Returns whether two schemes with the same number of tables have the same tables. */
-static bool has_tables_of(const struct idx_scheme *a, const struct idx_scheme *b) {
+/* Returns whether two schemes, which must have the same number of tables, have the same tables in the same order. */
+static bool have_same_tables(const struct idx_scheme *a, const struct idx_scheme *b) {
     for (size_t i = 0; i < a->table_count; i++)
         if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return false;
     return true;
 }
 
-/* Marks the scheme that `auto` chooses, which does not depend on the machine, in a list for one machine. Where the list
- * lacks it, sets *missing to its plan. */
+/* Marks the scheme that `auto` chooses in the planner's list. The list is for one machine, but that choice is the same
+ * on every machine, so the list may lack it: then sets *missing to its plan, marked. */
 static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
     struct idx_scheme scheme;
     IDXI_TRY(idxi_plan_auto(&planner->options, &scheme, error));
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) planner->best[i].plan.chosen = false;
     struct candidate *listed = &planner->best[scheme.table_count];
-    if (listed->plan.tables > 0 && has_tables_of(&listed->scheme, &scheme)) {
+    if (listed->plan.tables > 0 && have_same_tables(&listed->scheme, &scheme)) {
         listed->plan.chosen = true;
         return IDX_OK;
     }
@@ -235,7 +241,7 @@ static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *
     return IDX_OK;
 }
 
-/* Adds a plan to the list, if this has room for it, and counts it in any case. */
+/* Sets plans[*count] to a plan, unless *count is `capacity` or more, and adds 1 to *count in any case. */
 static void append_plan(const struct idx_plan *plan, struct idx_plan *plans, size_t capacity, size_t *count) {
     if (*count < capacity) plans[*count] = *plan;
     ++*count;
@@ -263,7 +269,7 @@ enum idx_status idx_plan(const struct idx_plan_options *caller_options, struct i
     return status;
 }
 
-/* Fails with IDX_WEAK_SCHEME. `text` is the scheme's. */
+/* Fails with IDX_WEAK_SCHEME, because the scheme does not cover k. `text` is the scheme's, for the sentence. */
 static enum idx_status fail_weak_scheme(struct idx_error *error, const char *text, unsigned k) {
     return idxi_fail(error, IDX_WEAK_SCHEME, NULL,
                      "scheme '%.200s' does not cover k = %u: some pairs at that distance would be missed; use more "
@@ -280,13 +286,14 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *caller_options, c
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
                          scheme->bits, options.bits);
     if (!idxi_scheme_covers(scheme, options.k)) return fail_weak_scheme(error, scheme->name, options.k);
-    idxi_price_single(&options, scheme, plan);
+    idxi_price_single_scheme(&options, scheme, plan);
     return IDX_OK;
 }
 
 /* ---- Reading a scheme ---- */
 
-/* Makes the scheme that `auto` means if only the number of fingerprints is known. */
+/* Sets *scheme to the one that `auto` chooses if only the number of fingerprints, `count`, is known, not how they are
+ * spread. */
 static enum idx_status make_auto_scheme(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count,
                                         struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;

@@ -42,7 +42,7 @@ static const struct idx_calibration typical = {
 
 /* ---- Checking ---- */
 
-/* Returns whether all values are from 0 to 1e9. The comparisons are false for NaN, so it is refused. */
+/* Returns whether all `count` values are from 0 to 1e9. For NaN the comparisons are false, and so is the result. */
 static bool are_in_range(const double *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!(values[i] >= 0 && values[i] <= 1e9)) return false;
@@ -67,21 +67,21 @@ enum idx_status idxi_calibration_check(const struct idx_calibration *calibration
 
 /* ---- Time ---- */
 
-/* Returns the nanoseconds that a cache line at random among `bytes` bytes is waited for. waits[i] is for 4^i times
- * IDX_CALIBRATION_LEAST bytes; between those the result is interpolated, and beyond the last one extrapolated. */
+/* Returns how many nanoseconds the processor waits for a cache line at random among `bytes` bytes. waits[i] is the wait
+ * for 4^i times IDX_CALIBRATION_LEAST bytes; between those it interpolates, and beyond the last one it extrapolates. */
 static double interpolate_wait(const double *waits, double bytes) {
     double position = (log2(fmax(bytes, IDX_CALIBRATION_LEAST)) - log2(IDX_CALIBRATION_LEAST)) / 2;
     size_t below = position < IDX_CALIBRATION_SIZES - 2 ? (size_t)position : IDX_CALIBRATION_SIZES - 2;
     return fmax(waits[below] + (waits[below + 1] - waits[below]) * (position - (double)below), 0);
 }
 
-/* How long lines are waited for by the bytes among which they are, as interpolate_wait takes it: if many queries are
- * looked up together (waits), and for one alone (latencies). */
+/* How long the processor waits for a line if many queries are looked up together (waits), and if one is alone
+ * (latencies). Both are arrays for interpolate_wait. */
 struct memory_times {
     const double *waits, *latencies;
 };
 
-/* Returns the times of what is loaded into memory, or of what is mapped. */
+/* Returns the memory times of a calibration for data that is loaded into memory, or that is mapped. */
 static struct memory_times choose_memory_times(const struct idx_calibration *calibration, bool is_loaded) {
     return is_loaded ? (struct memory_times){calibration->loaded_waits, calibration->loaded_latencies}
                      : (struct memory_times){calibration->mapped_waits, calibration->mapped_latencies};
@@ -93,22 +93,22 @@ struct idxi_time idxi_compute_time(const struct idx_calibration *calibration, en
     idxi_copy_options(&times, calibration, NULL); /* which idxi_calibration_check has accepted, so this succeeds */
     struct memory_times lines = choose_memory_times(&times, residence != IDX_RESIDENCE_NONE);
     struct memory_times blocks = choose_memory_times(&times, residence == IDX_RESIDENCE_ALL);
-    double further_blocks = work->blocks - work->probes; /* blocks of probes after the first of each */
+    double further_blocks = fmax(work->blocks - work->probes, 0); /* blocks of probes after the first of each */
     double line_wait = interpolate_wait(lines.waits, extent->directory_bytes);
     double next_block = NEXT_LINE * interpolate_wait(times.loaded_waits, extent->block_bytes);
     double next_line = NEXT_LINE * interpolate_wait(times.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
     double lines_of_block = extent->block_size / (double)LINE_BYTES;
     /* the blocks that are waited for: the first one of each probe, and the next ones until processors fetch ahead */
     double waited_blocks = work->probes * fmin(work->blocks / work->probes, fmax(MAX_NEXT_LINES / lines_of_block, 1));
-    struct idxi_time time;
-    time.many = work->tables * times.table + work->probes * times.probe + fmax(further_blocks, 0) * times.block +
-                work->candidates * times.candidate +
-                work->probes * (extent->block_size - IDX_MIN_BLOCK_SIZE) * times.byte;
-    time.many += work->far * (line_wait + interpolate_wait(blocks.waits, extent->block_bytes));
-    time.many += (waited_blocks - work->far) * next_block + waited_blocks * (lines_of_block - 1) * next_line;
-    time.single = time.many + times.single + interpolate_wait(lines.latencies, extent->directory_bytes) +
-                  interpolate_wait(blocks.latencies, extent->block_bytes);
-    return time;
+    double work_time = work->tables * times.table + work->probes * times.probe + further_blocks * times.block +
+                       work->candidates * times.candidate +
+                       work->probes * (extent->block_size - IDX_MIN_BLOCK_SIZE) * times.byte;
+    double far_waits = work->far * (line_wait + interpolate_wait(blocks.waits, extent->block_bytes));
+    double next_waits = (waited_blocks - work->far) * next_block + waited_blocks * (lines_of_block - 1) * next_line;
+    double many = work_time + far_waits + next_waits;
+    double single = many + times.single + interpolate_wait(lines.latencies, extent->directory_bytes) +
+                    interpolate_wait(blocks.latencies, extent->block_bytes);
+    return (struct idxi_time){.many = many, .single = single};
 }
 
 /* ---- The cost of a scheme ---- */
@@ -128,12 +128,12 @@ double idx_information_limit(uint64_t count, unsigned bits) {
 
 /* ---- Bytes ---- */
 
-/* The mean of some values, such as the bits of a difference, and their variance. */
+/* The mean and the variance of a random number, such as the bits of a difference. */
 struct moments {
     double mean, variance;
 };
 
-/* Returns the moments of a number that is values[i] with the chance chances[i], i from 1 on. */
+/* Returns the moments of a number that is values[i] with the chance chances[i], for i from 1 to IDXF_MAX_BITS. */
 static struct moments compute_moments(const double *chances, const double *values) {
     double mean = 0, squares = 0;
     for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
@@ -143,14 +143,15 @@ static struct moments compute_moments(const double *chances, const double *value
     return (struct moments){.mean = mean, .variance = fmax(squares - mean * mean, 0)};
 }
 
-/* Returns how likely `count` differences take at most `max_bits` bits: their sum is about normally distributed. As it
- * is an integer, all below max_bits + 0.5 counts. */
+/* Returns the probability that `count` differences take at most `max_bits` bits together. `moments` are those of the
+ * bits of one. Their sum is about normally distributed, and an integer, so all below max_bits + 0.5 counts. */
 static double compute_chance_to_fit(const struct moments *moments, double count, double max_bits) {
     double deviation = sqrt(2 * count * moments->variance) + 1e-9; /* times the root of 2, as erfc needs it; never 0 */
     return 0.5 * erfc((count * moments->mean - max_bits - 0.5) / deviation);
 }
 
-/* Sets chances[i] to how likely a difference of `count` evenly spread fingerprints has i bits, 1 to 64. */
+/* Sets chances[i] to the probability that a difference between successive ones of `count` evenly spread fingerprints,
+ * of `bits` bits, has i bits. chances[0] is 0. */
 static void compute_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
     /* the logarithm of the chance that a value is not there, and the chance that a difference has i bits or more */
     double log_absent = log1p(-fmin(ldexp(count, -(int)bits), 1)), at_least = 1;
@@ -163,15 +164,15 @@ static void compute_chances(double count, unsigned bits, double chances[IDXF_MAX
     }
 }
 
-/* How many bits differences take, and how many their codes alone; how likely a difference has no code, so that it
- * begins a block; and whether some code is long. */
+/* What differences cost with a code. */
 struct costs {
-    struct moments bits, codes;
-    double uncoded;
-    bool long_codes;
+    struct moments bits, codes; /* bits of a difference in all, and of its code alone */
+    double uncoded;             /* the probability that a difference has no code, so that it begins a block */
+    bool long_codes;            /* whether some code is long; see idxf_needs_long_codes */
 };
 
-/* Returns the costs with the code that the differences of `count` evenly spread fingerprints would be given. */
+/* Returns the costs with the code that suits the differences of `count` evenly spread fingerprints best. The bits and
+ * the other members of *block_form but its code must be set. */
 static struct costs compute_costs(double count, const struct idxf_block_form *block_form) {
     struct idxf_block_form form = *block_form;
     struct idxf_difference_counts counts;
@@ -197,8 +198,9 @@ static struct costs compute_costs(double count, const struct idxf_block_form *bl
                           .long_codes = long_codes};
 }
 
-/* Returns how many fingerprints a block holds on average: 1 for its key, and for each further difference how likely it
- * fits. Each chain but one has a key in place of a difference. */
+/* Returns how many of `count` evenly spread fingerprints of `bits` bits a block of `block_size` bytes holds on average:
+ * 1 for its key, and for each further difference the probability that it fits. Each chain but one has a key in place of
+ * a difference. */
 static double estimate_block_fingerprints(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
@@ -240,38 +242,41 @@ struct idxi_table_model idxi_make_table_model(const struct idx_plan_options *opt
 
 /* ---- Time ---- */
 
-/* Returns how many fingerprints are expected to share the bits of a mask with a query. */
-static double estimate_group(const struct idx_plan_options *options, uint64_t mask) {
+/* Returns how many fingerprints are expected to have the same bits in `mask` as a query: by options->expected_group, or
+ * if that is NULL, as if they were spread evenly over the bits that are not dead. */
+static double estimate_group_size(const struct idx_plan_options *options, uint64_t mask) {
     if (options->expected_group != NULL) return options->expected_group(options->context, mask);
     return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
 }
 
-/* The pricing of a scheme: what a query of the tables so far does. */
+/* The state of pricing a scheme: `work` is what a query does in the tables so far. */
 struct pricing {
     const struct idx_plan_options *options;
     const struct idxi_table_model *model;
     struct idxi_work work;
 };
 
-/* Adds `probes` probes by a mask to the work. `far_probes` of them are far from the one before, and wait for memory. */
+/* Adds `probes` probes of a table to the work, each for the fingerprints that have the same bits in `mask` as the
+ * pattern. `far_probes` of them are far from the probe before, so they wait for memory. */
 static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far_probes) {
-    double group = estimate_group(pricing->options, mask), block_fingerprints = pricing->model->block_fingerprints;
+    double group_size = estimate_group_size(pricing->options, mask);
+    double probe_blocks = idxi_estimate_blocks(group_size, pricing->model->block_fingerprints);
     pricing->work.probes += probes;
     pricing->work.far += far_probes;
-    pricing->work.candidates += probes * group;
-    pricing->work.blocks += probes * fmin(idxi_estimate_blocks(group, block_fingerprints), pricing->model->blocks);
+    pricing->work.candidates += probes * group_size;
+    pricing->work.blocks += probes * fmin(probe_blocks, pricing->model->blocks);
 }
 
-/* The last bits that are flipped move a probe least. Returns how many of the last ones of `flipped` bits move it by
- * less than a page of the table. */
+/* Returns how many of the `flipped` leading bits of a prefix are so far behind that flipping them moves a probe by less
+ * than a page of the table. */
 static unsigned count_near_bits(const struct pricing *pricing, unsigned flipped) {
     double page_fingerprints = IDXF_PAGE_SIZE / pricing->options->block_size * pricing->model->block_fingerprints;
     double bits = log2(page_fingerprints / ldexp(fmax((double)pricing->options->count, 1), -(int)flipped));
     return (unsigned)fmin(fmax(bits, 0), flipped);
 }
 
-/* Adds the probes of a table. All patterns of fewer flipped bits than the radius are probed for all values of the
- * spared bits at once; see lookup/search.c. */
+/* Adds the probes of a table with this mask and radius to the work. A pattern of fewer flipped bits than the radius
+ * takes one probe for all values of the spared bits; see lookup/search.c. */
 static void add_table_work(struct pricing *pricing, uint64_t mask, unsigned radius) {
     unsigned prefix_bits = (unsigned)__builtin_popcountll(mask);
     unsigned flipped_bits = prefix_bits - idxi_count_spared_bits(pricing->options->count, prefix_bits);
@@ -298,9 +303,9 @@ static struct idxi_time compute_query_time(const struct pricing *pricing, double
     return idxi_compute_time(options->calibration, options->residence, &extent, &pricing->work);
 }
 
-/* Writes the masks of a scheme as idx_scheme_parse reads them to `text`, which has `size` bytes; an empty text if they
- * don't fit. */
-static void write_masks(const struct idx_scheme *scheme, char *text, size_t size) {
+/* Writes the masks of a scheme to `text`, `size` bytes, as idx_scheme_parse reads them: `@hex[:R],…`. Writes an empty
+ * text if they don't fit. */
+static void format_masks(const struct idx_scheme *scheme, char *text, size_t size) {
     int digits = (int)(scheme->bits + 3) / 4;
     size_t used = 0;
     for (size_t i = 0; i < scheme->table_count && used < size; i++) {
@@ -312,7 +317,8 @@ static void write_masks(const struct idx_scheme *scheme, char *text, size_t size
     if (used >= size) text[0] = '\0';
 }
 
-/* Sets plan->min_prefix and max_prefix, 0 before, to the fewest and the most bits that a mask of the scheme has. */
+/* Sets plan->min_prefix and plan->max_prefix to the fewest and the most bits that a mask of the scheme has. max_prefix
+ * must be 0 before. */
 static void set_prefix_range(const struct idx_scheme *scheme, struct idx_plan *plan) {
     plan->min_prefix = IDX_MAX_BITS;
     for (size_t i = 0; i < scheme->table_count; i++) {
@@ -322,11 +328,11 @@ static void set_prefix_range(const struct idx_scheme *scheme, struct idx_plan *p
     }
 }
 
-/* Returns about how many pages a query reads. Probes that move by less than a page share it, and the further blocks of
- * a probe may lie in the next page. */
+/* Returns about how many pages of blocks a query reads. Probes that move by less than a page share it, and the further
+ * blocks of a probe may be in the next page. */
 static double estimate_pages(const struct idx_plan_options *options, const struct idxi_work *work) {
-    double further = fmax(work->blocks / work->probes - 1, 0);
-    return work->far * (1 + further * options->block_size / IDXF_PAGE_SIZE);
+    double further_blocks = fmax(work->blocks / work->probes - 1, 0);
+    return work->far * (1 + further_blocks * options->block_size / IDXF_PAGE_SIZE);
 }
 
 void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi_table_model *model,
@@ -334,7 +340,7 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
     struct pricing pricing = {.options = options, .model = model};
     *plan = (struct idx_plan){.tables = scheme->table_count};
     if (strcmp(scheme->name, "masks") == 0)
-        write_masks(scheme, plan->scheme, sizeof plan->scheme);
+        format_masks(scheme, plan->scheme, sizeof plan->scheme);
     else
         strcpy(plan->scheme, scheme->name);
     set_prefix_range(scheme, plan);
@@ -353,13 +359,14 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
     plan->resident_bytes = model->resident_bytes * (double)plan->tables;
 }
 
-void idxi_price_single(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan) {
+void idxi_price_single_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
+                              struct idx_plan *plan) {
     struct idxi_table_model model = idxi_make_table_model(options);
     idxi_price_scheme(options, &model, scheme, plan);
 }
 
 void idxi_price_tables(const struct idx_plan_options *options, const struct idxi_table_model *model,
-                       struct idxi_times *times) {
+                       struct idxi_table_times *times) {
     struct idx_plan_options uniform = *options;
     uniform.dead_bits = 0;
     uniform.expected_group = NULL;

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The proofs when an index is opened look at so many tables at most, in a few milliseconds; each of their steps looks
- * at all tables. A table that is not proved needless by then is probed. */
+/* All proofs for an index that is opened look at tables at most so often together, which takes a few milliseconds. Each
+ * step looks at all tables. A table that is not proved needless by then is probed. */
 #define MAX_LOOKS 1000000
 
-/* Tables that cover a distance, and become fewer. */
+/* Tables that cover a distance. Needless ones are removed. */
 struct choice {
     unsigned bits, distance;
     size_t count;
@@ -18,7 +18,8 @@ struct choice {
     uint64_t *steps;          /* how many are left for proofs, of all distances together */
 };
 
-/* Returns whether the tables cover the distance, as far as the steps suffice to prove it. */
+/* Returns whether the tables are proved to cover the distance. Takes steps from choice->steps; false can also mean that
+ * they did not suffice. */
 static bool is_distance_covered(const struct choice *choice) {
     choice->trial->bits = choice->bits;
     choice->trial->table_count = choice->count;
@@ -27,8 +28,8 @@ static bool is_distance_covered(const struct choice *choice) {
     return idxi_scheme_covers_within(choice->trial, choice->distance, choice->steps);
 }
 
-/* Lowers the radius of a table of the choice to the least one with which the tables are proved to cover the distance.
- * It stays as it is where no lower one suffices. Takes steps from choice->steps. */
+/* Lowers the radius of a table of the choice as far as the tables are proved to cover the distance, or not at all.
+ * Takes steps from choice->steps. */
 static void lower_radius(struct choice *choice, struct idxi_probed *table) {
     unsigned radius = table->radius;
     for (table->radius = 0; table->radius < radius; table->radius++) {
@@ -36,10 +37,10 @@ static void lower_radius(struct choice *choice, struct idxi_probed *table) {
     }
 }
 
-/* Removes the table at this place of the choice if the others are proved to cover the distance without it. */
+/* Removes choice->tables[place] if the others are proved to cover the distance without it. Takes steps from
+ * choice->steps. */
 static void remove_if_needless(struct choice *choice, size_t place) {
-    struct idxi_probed table = choice->tables[place];
-    struct idxi_probed *slot = &choice->tables[place];
+    struct idxi_probed *slot = &choice->tables[place], table = *slot;
     size_t tables_behind = choice->count - place - 1;
     memmove(slot, slot + 1, tables_behind * sizeof *slot);
     choice->count--;
@@ -49,8 +50,8 @@ static void remove_if_needless(struct choice *choice, size_t place) {
     choice->count++;
 }
 
-/* Returns how much the mask of a table has in common with those of `count` earlier tables. A bit that n of them have
- * counts for 2n² + n, so that few shared bits of many tables weigh more than many of one. */
+/* Returns how much the mask of a table has in common with those of `count` earlier tables: for each bit of it that n of
+ * them also have, 2n² + n. So one bit shared with many tables weighs more than many bits shared with one. */
 static unsigned long compute_overlap(const struct idxi_probed *table, const struct idxi_probed *earlier, size_t count) {
     unsigned long overlap = 0;
     for (uint64_t bits_left = table->mask; bits_left != 0; bits_left &= bits_left - 1) {
@@ -61,7 +62,8 @@ static unsigned long compute_overlap(const struct idxi_probed *table, const stru
     return overlap;
 }
 
-/* Orders the tables so that each has the least in common with those before it. Those at the end are needed least. */
+/* Orders the tables so that the next one is always that with the least overlap with those before it. Tables at the end
+ * are the most likely to be needless. */
 static void order_by_overlap(struct choice *choice) {
     for (size_t i = 0; i < choice->count; i++) {
         size_t best = i;
@@ -97,7 +99,8 @@ static void reduce_tables(struct choice *choice) {
     qsort(choice->tables, choice->count, sizeof *choice->tables, compare_table_numbers);
 }
 
-/* Sets the choice to all tables of a scheme, for this distance. No radius needs to be above the distance. */
+/* Sets the choice to all tables of a scheme, for this distance. choice->tables must have space for them. Radii are at
+ * most the distance, since no pattern has more errors. */
 static void choose_all_tables(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;
@@ -108,8 +111,8 @@ static void choose_all_tables(struct choice *choice, const struct idx_scheme *sc
     }
 }
 
-/* Makes the probings of all distances up to k. `tables` has space for all tables of the scheme for each distance, and
- * `trial` is scratch. */
+/* Sets probings[distance] for all distances from 0 to k. They point into `tables`, which has space for all tables of
+ * the scheme for each distance. `trial` is scratch. */
 static void make_all_probings(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
                               struct idxi_probed *tables, struct idx_scheme *trial) {
     uint64_t steps = MAX_LOOKS / (scheme->table_count + 1);

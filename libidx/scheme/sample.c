@@ -24,8 +24,8 @@ enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *
     return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Drops the fingerprints with the greatest hashes, so that SAMPLE_FINGERPRINTS are left. Later fingerprints must have
- * no greater hash than the greatest of these. */
+/* Drops the fingerprints with the greatest hashes, so that SAMPLE_FINGERPRINTS are left, and sets sample->max_hash to
+ * the greatest hash of these. Does nothing if there are no more. */
 static void drop_greatest_hashes(struct idxi_sample *sample) {
     if (sample->count <= SAMPLE_FINGERPRINTS) return;
     idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);
@@ -51,18 +51,19 @@ void idxi_sample_end(struct idxi_sample *sample, unsigned bits) {
     sample->dead_bits = ~(sample->set_bits & ~sample->common_bits) & idxf_low_bits(bits);
 }
 
-double idxi_sample_estimate_group(void *context, uint64_t mask) {
+double idxi_sample_estimate_group_size(void *context, uint64_t mask) {
     struct idxi_sample *sample = context;
     double pairs = 0;
-    size_t group = 0; /* how many before the present fingerprint share its bits of the mask */
+    size_t same_before = 0; /* how many before the current fingerprint have the same bits in the mask */
     if (sample->count < 2) return 0;
     for (size_t i = 0; i < sample->count; i++) sample->masked[i] = sample->fingerprints[i] & mask;
     idxi_sort_pairs(sample->masked, NULL, sample->count, false, sample->spare, NULL);
     for (size_t i = 1; i < sample->count; i++) {
-        group = sample->masked[i] == sample->masked[i - 1] ? group + 1 : 0;
-        pairs += (double)group;
+        same_before = sample->masked[i] == sample->masked[i - 1] ? same_before + 1 : 0;
+        pairs += (double)same_before;
     }
-    /* each pair counts for both fingerprints; what one has among the others of the sample, it has among all others */
+    /* Each pair counts for both of its fingerprints. The share of the other fingerprints of the sample that are in the
+     * same group is taken to be the share of all other fingerprints. */
     return pairs * 2 / (double)(sample->count - 1) / (double)sample->count * ((double)sample->total - 1);
 }
 

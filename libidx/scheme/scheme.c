@@ -9,11 +9,10 @@
 
 /* ---- Making ---- */
 
-/* Cuts `bits` into blocks as idxi_scheme_add_tables says, and sets masks[i] to block i. At least `blocks` bits must be
- * set. */
+/* Cuts the bits that are set in `bits`, at least `blocks`, into `blocks` blocks as idxi_scheme_add_tables says. Sets
+ * masks[i] to the bits of block i. */
 static void cut_into_blocks(uint64_t bits, unsigned blocks, uint64_t *masks) {
-    unsigned width = (unsigned)__builtin_popcountll(bits);
-    unsigned position = 64;
+    unsigned width = (unsigned)__builtin_popcountll(bits), position = 64;
     for (unsigned block = 0; block < blocks; block++) {
         unsigned bits_left = width / blocks + (block < width % blocks);
         masks[block] = 0;
@@ -26,15 +25,15 @@ static void cut_into_blocks(uint64_t bits, unsigned blocks, uint64_t *masks) {
     }
 }
 
-/* Appends a table to the scheme. Returns false where the scheme has too many. */
+/* Appends a table to the scheme. Returns false, and appends nothing, if it already has IDX_MAX_TABLES. */
 static bool append_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius) {
     if (scheme->table_count == IDX_MAX_TABLES) return false;
     scheme->tables[scheme->table_count++] = (struct idx_table){.mask = mask, .radius = radius};
     return true;
 }
 
-/* Goes to the next combination of `front` of the numbers below `blocks`, in lexicographic order. Returns false after
- * the last one. */
+/* Replaces a combination, `front` ascending numbers below `blocks`, by the next one in lexicographic order: {0, 2} by
+ * {1, 2} for 3 blocks. Returns false, and changes nothing, if it is the last one. */
 static bool go_to_next_combination(unsigned *combination, unsigned blocks, unsigned front) {
     unsigned i = front;
     while (i > 0 && combination[i - 1] == blocks - front + i - 1) i--;
@@ -66,8 +65,8 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
     scheme->bits = bits;
 }
 
-/* Makes a scheme of one level: a table for each choice of `front` of the `blocks` blocks of the fingerprint. Returns
- * false where that is not possible, or makes too many tables. */
+/* Sets *scheme to blocks:front:radius: a table for each choice of `front` of the `blocks` blocks of the fingerprint.
+ * Returns false if idxi_scheme_add_tables does; then *scheme is unspecified. */
 static bool make_one_level(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
     char name[sizeof scheme->name];
     snprintf(name, sizeof name, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
@@ -75,9 +74,9 @@ static bool make_one_level(struct idx_scheme *scheme, unsigned bits, unsigned bl
     return idxi_scheme_add_tables(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
 }
 
-/* Makes a scheme of two levels, B:C/b:c: `first` is B and C, `second` is b and c. It has a table for each choice of C
- * of the B blocks with each choice of c of the b blocks into which the other bits are cut. Returns false where that is
- * not possible, or makes too many tables. */
+/* Sets *scheme to B:C/b:c, where `first` is {B, C} and `second` is {b, c}. For each choice of C of B blocks, the other
+ * bits are cut into b blocks, and each choice of c of these makes a table. Returns false if idxi_scheme_add_tables
+ * does; then *scheme is unspecified. */
 static bool make_two_levels(struct idx_scheme *scheme, unsigned bits, const unsigned first[2],
                             const unsigned second[2]) {
     struct idx_scheme level;
@@ -94,7 +93,8 @@ static bool make_two_levels(struct idx_scheme *scheme, unsigned bits, const unsi
 
 /* ---- Parsing ---- */
 
-/* Reads a decimal number of one or two digits, and moves *text past it. Returns false if there is none. */
+/* Reads a decimal number of one or two digits, and moves *text past it. Returns false if the number is missing or
+ * longer; then neither *text nor *number changes. */
 static bool parse_small_number(const char **text, unsigned *number) {
     char *number_end;
     if (**text < '0' || **text > '9') return false;
@@ -112,13 +112,14 @@ static bool skip_character(const char **text, char expected) {
     return true;
 }
 
-/* Reads two numbers with a colon between them, and moves *text past them. Returns false if they are not there. */
+/* Reads two numbers with a colon between them, such as `5:2`, and moves *text past them. Returns false if they are not
+ * there; then *text may have moved, and `pair` is unspecified. */
 static bool parse_pair(const char **text, unsigned pair[2]) {
     return parse_small_number(text, &pair[0]) && skip_character(text, ':') && parse_small_number(text, &pair[1]);
 }
 
-/* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these, or the scheme is
- * not possible for `bits` bits. */
+/* Sets *scheme to that of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these, or the scheme
+ * is not possible for `bits` bits; then *scheme is unspecified. */
 static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     unsigned first[2], second[2], radius = 0;
     if (!parse_pair(&text, first)) return false;
@@ -128,22 +129,22 @@ static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned b
     return *text == '\0' && make_one_level(scheme, bits, first[0], first[1], radius);
 }
 
-/* Reads one mask, `@hex[:R]`, adds its table, and moves *text past it. Returns false if there is no mask of `bits`
- * bits, or the scheme has too many tables. */
+/* Reads one mask, `@hex[:R]`, adds its table, and moves *text past it. Returns false if the mask has not as many digits
+ * as a fingerprint of `bits` bits, or is 0 or too large, if the radius R is above IDX_MAX_RADIUS, or if the scheme has
+ * too many tables. Then *text may have moved. */
 static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bits) {
     char *mask_end;
-    unsigned radius = 0;
-    if (!skip_character(text, '@') || strspn(*text, "0123456789abcdefABCDEF") != (bits + 3) / 4) return false;
+    unsigned radius = 0, digits = (bits + 3) / 4; /* four bits a digit */
+    if (!skip_character(text, '@') || strspn(*text, "0123456789abcdefABCDEF") != digits) return false;
     uint64_t mask = strtoull(*text, &mask_end, 16);
     if (mask == 0 || (mask & ~idxf_low_bits(bits)) != 0) return false;
     *text = mask_end;
     if (skip_character(text, ':') && !parse_small_number(text, &radius)) return false;
-    if (radius > IDX_MAX_RADIUS) return false;
-    return append_table(scheme, mask, radius);
+    return radius <= IDX_MAX_RADIUS && append_table(scheme, mask, radius);
 }
 
-/* Makes the scheme of a list of masks with commas between them. Returns false if parse_mask does for one of them, or
- * anything else is between them. */
+/* Sets *scheme to that of a list `@hex[:R],…` of masks. Returns false if parse_mask does for one of them, or if
+ * anything but commas is between them; then *scheme is unspecified. */
 static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     idxi_scheme_init(scheme, "masks", bits);
     do {
@@ -153,11 +154,11 @@ static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bi
 }
 
 bool idxi_scheme_parse_unproved(struct idx_scheme *scheme, const char *text, unsigned bits) {
-    /* the schemes of the paper on near-duplicates of web pages (Manku and others, WWW 2007), by their tables */
-    static const char *const paper[][2] = {{"4", "4:1"}, {"10", "5:2"}, {"16", "4:1/4:1"}, {"20", "6:3"}};
+    /* the schemes of the paper on near-duplicates of web pages (Manku and others, WWW 2007), by their names */
+    static const char *const paper_schemes[][2] = {{"4", "4:1"}, {"10", "5:2"}, {"16", "4:1/4:1"}, {"20", "6:3"}};
     if (text[0] == '@') return parse_masks(scheme, text, bits);
-    for (size_t i = 0; i < sizeof paper / sizeof paper[0]; i++) {
-        if (strcmp(text, paper[i][0]) == 0) text = paper[i][1];
+    for (size_t i = 0; i < sizeof paper_schemes / sizeof *paper_schemes; i++) {
+        if (strcmp(text, paper_schemes[i][0]) == 0) text = paper_schemes[i][1];
     }
     return parse_blocks(scheme, text, bits);
 }
@@ -184,14 +185,15 @@ struct proof {
     unsigned atom_count;
     uint64_t atoms[IDX_MAX_BITS];
     unsigned free_bits[IDX_MAX_BITS]; /* how many more errors an atom can have; 0 once it is closed */
-    unsigned errors[IDX_MAX_TABLES];  /* in each table's prefix */
+    unsigned errors[IDX_MAX_TABLES];  /* of the pattern so far, in each table's prefix */
     uint64_t *steps;                  /* how many may still be taken; when none are left, the answer is no */
 };
 
 /* The steps of a proof look at so many tables and atoms at most, which takes up to three seconds. */
 #define MAX_LOOKS 500000000
 
-/* Finds the atoms: splits the bits by each mask. */
+/* Sets the atoms of proof->scheme, by splitting the bits of the fingerprint by each mask, and makes all their bits
+ * free. */
 static void find_atoms(struct proof *proof) {
     const struct idx_scheme *scheme = proof->scheme;
     proof->atom_count = 1;
@@ -209,7 +211,7 @@ static void find_atoms(struct proof *proof) {
         proof->free_bits[i] = (unsigned)__builtin_popcountll(proof->atoms[i]);
 }
 
-/* Adds `change`, 1 or -1, to the errors of each table whose prefix has the atom. */
+/* Adds `change`, 1 or -1, to the error count of each table whose prefix has atom number `atom`. */
 static void change_error_count(struct proof *proof, unsigned atom, int change) {
     for (size_t table = 0; table < proof->scheme->table_count; table++) {
         if (proof->scheme->tables[table].mask & proof->atoms[atom])
@@ -217,9 +219,9 @@ static void change_error_count(struct proof *proof, unsigned atom, int change) {
     }
 }
 
-/* Returns whether some pattern with up to `errors_left` more errors escapes every table, or the steps are used up. A
- * table whose radius leaves that many can't be escaped. If there is none, the pattern needs one more error in the first
- * table that it does not escape yet. */
+/* Returns whether the pattern so far, with up to `errors_left` more errors, can escape every table. Also returns true
+ * once the steps are used up. A table that still allows `errors_left` errors can't be escaped. If there is none, the
+ * pattern needs one more error in the first table that it does not escape yet. */
 static bool can_escape(struct proof *proof, unsigned errors_left) {
     const struct idx_scheme *scheme = proof->scheme;
     size_t first_open = scheme->table_count;

@@ -9,51 +9,57 @@
 /* The text of a scheme that leaves the choice to the planner. */
 #define IDXI_AUTO "auto"
 
-/* Makes a scheme without tables, for fingerprints of `bits` bits. The name is copied. */
+/* Sets *scheme to one without tables, for fingerprints of `bits` bits. The name is copied, cut if it is too long. */
 void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits);
 
-/* Cuts the set bits of `bits` into `blocks` blocks, from the most significant, as even as they come, wider ones first,
- * and adds a table with this radius for each choice of `front` of them; all masks also have the bits of `fixed`.
- * Returns false where that is not possible, or makes too many tables; then it may have added some. */
+/* Cuts the bits that are set in `bits` into `blocks` blocks from the most significant bit on. Widths differ by one at
+ * most, wider blocks first. Adds a table with this radius for each choice of `front` blocks, whose mask has their bits
+ * and those of `fixed`. Returns false if there are fewer bits than blocks, if `front` is not 1 to `blocks`, if the
+ * radius is above IDX_MAX_RADIUS, or if the scheme would have more than IDX_MAX_TABLES tables; then it may have added
+ * some. */
 bool idxi_scheme_add_tables(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
                             unsigned radius);
 
-/* Makes the scheme of a text other than `auto`, without a proof that it covers any distance. Returns false if the text
- * is no scheme for fingerprints of `bits` bits; then *scheme may have changed. */
+/* Sets *scheme to that of a text other than `auto`, such as `5:2`, without a proof that it covers any distance. Returns
+ * false if the text is no scheme for fingerprints of `bits` bits (1 to 64); then *scheme is unspecified. */
 bool idxi_scheme_parse_unproved(struct idx_scheme *scheme, const char *text, unsigned bits);
 
-/* Checks that fingerprints may have `bits` bits, and their index this k. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that `bits` is 1 to IDX_MAX_BITS, and that k is at most IDX_MAX_K and below `bits`. Errors:
+ * IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_check_bits_and_k(unsigned bits, unsigned k, struct idx_error *error);
 
-/* Returns whether a proof of at most *steps steps shows that the scheme covers k, and subtracts the steps that it took
- * from *steps. So false also means that *steps did not suffice. */
+/* Returns whether a proof of at most *steps steps shows that the scheme covers k. Subtracts the steps that it took from
+ * *steps. False can also mean that they did not suffice. A step looks at all tables of the scheme. */
 bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps);
 
-/* Returns whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table.
- * Also false if the proof would take more than about three seconds, which only unusual lists of masks cause. */
+/* Returns whether the scheme covers k: whether every error pattern of at most k bits has, in the prefix of some table,
+ * at most as many errors as its radius. Also returns false if the proof would take more than about three seconds, which
+ * happens only for unusual lists of masks. */
 bool idxi_scheme_covers(const struct idx_scheme *scheme, unsigned k);
 
 /* ---- Which tables a query probes ---- */
 
+/* A table to be probed. */
 struct idxi_probed {
     uint64_t mask;
-    unsigned radius; /* up to the scheme's */
-    uint32_t table;  /* its number in the scheme */
+    unsigned radius; /* at most that of the table in the scheme */
+    uint32_t table;  /* the table's number in the scheme */
 };
 
-/* The tables that together find every error pattern of a distance. */
+/* The tables that are probed for a distance: together they find every error pattern of at most so many bits. */
 struct idxi_probing {
     size_t count;
     struct idxi_probed *tables;
 };
 
-/* Sets *result to the probings of a scheme that covers k, an array by distance, 0 to k: for k all its tables, for a
- * smaller distance as many as suffice. The caller frees it by idxi_probings_free. Errors: IDX_OUT_OF_MEMORY. */
+/* Sets *result to an array of k + 1 probings of a scheme that covers k: (*result)[distance] is for that distance. For k
+ * it has all tables of the scheme, for a smaller distance only those that are needed, as far as a short proof shows.
+ * The caller frees it by idxi_probings_free. Errors: IDX_OUT_OF_MEMORY; then *result is unchanged. */
 enum idx_status idxi_probings_make(struct idxi_probing **result, const struct idx_scheme *scheme, unsigned k,
                                    struct idx_error *error);
 
-/* Returns whether a table lets an error pattern through: `errors` has at most table->radius bits in its mask. Clearing
- * a few bits is faster than counting all. */
+/* Returns whether a table lets an error pattern through: whether at most table->radius bits of `errors` are in its
+ * mask. Clears so many bits in place of counting all, which is faster. */
 static inline bool idxi_table_lets_through(const struct idxi_probed *table, uint64_t errors) {
     errors &= table->mask;
     for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;

@@ -35,23 +35,26 @@ uint64_t idxi_get_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]) {
 }
 
 void idxi_heaviest_add_document(struct idxi_heaviest *heaviest, uint64_t fingerprint) {
-    heaviest->run = heaviest->run > 0 && heaviest->last == fingerprint ? heaviest->run + 1 : 1;
-    heaviest->last = fingerprint;
-    if (heaviest->run <= heaviest->documents) return;
+    bool is_same = heaviest->last_documents > 0 && heaviest->last_fingerprint == fingerprint;
+    heaviest->last_documents = is_same ? heaviest->last_documents + 1 : 1;
+    heaviest->last_fingerprint = fingerprint;
+    if (heaviest->last_documents <= heaviest->documents) return;
     heaviest->fingerprint = fingerprint;
-    heaviest->documents = heaviest->run;
+    heaviest->documents = heaviest->last_documents;
 }
 
 /* ---- Reading ---- */
 
-/* Opens a file of the segment, and sets *size to its bytes. *file is for the caller to close even if this fails. */
+/* Opens the file `name` of the segment's folder, and sets *file to its descriptor and *size to its bytes. The caller
+ * closes *file unless it is below 0, also after an error. `path` is for messages. */
 static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
                                  struct idx_error *error) {
     IDXI_TRY(idxi_open_part(file, folder, name, IDXI_OPEN_FILE, path, error));
     return idxi_get_file_size(*file, size, path, error);
 }
 
-/* Checks the header of the file of checksums, that it is of the segment, and that it states the map's `length`. */
+/* Checks the header of the file of checksums: its uuid must be the segment's, and the length that it states the map's
+ * own, `length` bytes. `sums_size` is the size of the file of checksums. */
 static enum idx_status check_sums_header(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
                                          const char *sums_path, struct idx_error *error) {
     struct idxf_document_sums sums = {0};
@@ -122,7 +125,7 @@ static enum idx_status find_meta_entry(const struct idxi_map *map, uint64_t meta
                      name);
 }
 
-/* Checks that the map is of the segment. */
+/* Checks that the uuid in the database `meta` is the segment's. Otherwise fails with IDX_FOREIGN_FILE. */
 static enum idx_status check_uuid(const struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(find_meta_entry(map, meta, IDXI_META_UUID, &cursor, error));
@@ -130,7 +133,7 @@ static enum idx_status check_uuid(const struct idxi_map *map, uint64_t meta, str
     return is_own ? IDX_OK : idxi_fail_foreign(error, map->path);
 }
 
-/* Reads the count with this name from the database `meta`. */
+/* Sets *count to the number that the entry `name` of the database `meta` has. Fails unless it has 8 bytes. */
 static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, const char *name, uint64_t *count,
                                   struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -140,8 +143,9 @@ static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, con
     return IDX_OK;
 }
 
-/* Checks the counts of a document map, which are those of the segment. A map from IDs counts distinct hashes and
- * entries instead. If the segment can have so many, they replace its counts in map->segment. */
+/* Checks the counts of the database `meta`. Those of a document map must be the segment's. A map from IDs counts
+ * distinct hashes and entries instead: if the segment can have so many, they replace its counts in map->segment.
+ * Otherwise fails with IDX_BAD_CONTENT. */
 static enum idx_status check_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxf_manifest_segment *segment = &map->segment;
     uint64_t fingerprints, documents;
@@ -256,7 +260,8 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
 
 #define DROPPED_BYTES ((size_t)8 << 20) /* after so many bytes of groups, pages are dropped from memory */
 
-/* Adds `size` bytes of groups that were read to *undropped. At DROPPED_BYTES, drops pages and counts anew. */
+/* Adds `size` bytes of groups that were read to *undropped. From DROPPED_BYTES on, drops the pages that were read from
+ * memory, and sets *undropped to 0. */
 static void count_and_drop_pages(const struct idxi_map *map, size_t *undropped, size_t size) {
     *undropped += size;
     if (*undropped < DROPPED_BYTES) return;
@@ -343,13 +348,14 @@ enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_
     return *id == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
+/* The state of idxi_map_visit_ids. */
 struct id_visit {
     const struct idxi_map *map;
     idxi_id_visitor visitor;
     void *context;
     uint64_t number; /* of the next ID */
-    uint8_t *id;
-    size_t capacity;
+    uint8_t *id;     /* the current ID; as for idxi_map_open_ids */
+    size_t capacity; /* bytes of `id` */
 };
 
 /* Visits the IDs of the group at a cursor. The key of the group must be the document number of its last ID. */
@@ -393,7 +399,7 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
 /* ---- The documents of one fingerprint ---- */
 
 /* Goes to the first group whose last entry is not below a fingerprint, and decodes it. Sets cursor->decoded to whether
- * there is one. Often it is the group of the fingerprint that was sought before, and is not decoded again. */
+ * there is such a group. If the fingerprint sought before has the same group, it is not decoded again. */
 static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t fingerprint, struct idx_error *error) {
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     if (cursor->decoded && cursor->sought < fingerprint &&
@@ -411,8 +417,8 @@ static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t finge
     return IDX_OK;
 }
 
-/* Finds the entries of a fingerprint among the `count` entries of a group: from place *begin to before *end. Both are
- * where they would be if there are none. */
+/* Finds the entries of a fingerprint among the `count` ascending fingerprints of a group: from place *begin to before
+ * *end. If there are none, both are the place where the first one would be. */
 static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t fingerprint, size_t *begin,
                           size_t *end) {
     size_t place = 0;
@@ -453,7 +459,7 @@ enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fi
     return IDX_OK;
 }
 
-/* Values must ascend, so that each group of IDs is decoded only once. */
+/* Fails with IDX_BAD_CONTENT unless values ascend: so readers decode each group of IDs only once. */
 enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_error *error) {
     uint64_t documents_left = cursor->left - 1, last_value = cursor->value;
     cursor->left = 0; /* so that none is left where what follows fails */

@@ -61,7 +61,7 @@ static inline uint64_t load_host64(const uint8_t *bytes) {
     return value;
 }
 
-/* Fails because pages, nodes or trees break LMDB's rules. */
+/* Fails with IDX_BAD_CONTENT, because pages, nodes or trees break LMDB's rules. */
 static enum idx_status fail_damaged_structure(const struct idxi_pages *pages, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, pages->path,
                      "is not a valid LMDB file: restore it from a copy, or rebuild the index");
@@ -69,8 +69,8 @@ static enum idx_status fail_damaged_structure(const struct idxi_pages *pages, st
 
 /* ---- Checksums ---- */
 
-/* Compares a unit of the file with its checksum. A unit is IDXF_PAGE_SIZE bytes, the last one what is left of the file,
- * whatever the size of LMDB's pages. */
+/* Compares unit number `unit` of the file with its checksum. A unit has IDXF_PAGE_SIZE bytes, or at the end of the file
+ * what is left, whatever the size of LMDB's pages. */
 static enum idx_status compare_checksum(const struct idxi_pages *pages, uint64_t unit, struct idx_error *error) {
     uint64_t offset = unit * IDXF_PAGE_SIZE, left = pages->length - offset;
     size_t size = left < IDXF_PAGE_SIZE ? (size_t)left : IDXF_PAGE_SIZE;
@@ -86,8 +86,8 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
     return IDX_OK;
 }
 
-/* Sets *page to page `number`. Checks first that the file has `count` pages from there on, and that their checksums,
- * which are compared once only, are right. */
+/* Sets *page to page `number` of LMDB. Checks first that the file has `count` pages from there on, and compares them
+ * with their checksums, unless that was done before. */
 static enum idx_status check_and_get_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
                                            const uint8_t **page, struct idx_error *error) {
     uint64_t page_count = pages->length / pages->page_size;
@@ -129,8 +129,8 @@ static uint64_t get_child(const uint8_t *node) {
     return load_host32(node) | (uint64_t)load_host16(node + AT_NODE_FLAGS) << 32;
 }
 
-/* Sets a cursor's key and value to those of a leaf's node. The value is in the node's page, or, as BIG_DATA, has pages
- * of its own; then the node has the number of the first one. */
+/* Sets the cursor's key and value to those of `node` of the leaf `page`. The value follows the key in the page; or, as
+ * BIG_DATA, it has pages of its own, and the number of the first one follows the key. */
 static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
                                   struct idxi_page_cursor *cursor, struct idx_error *error) {
     unsigned flags = load_host16(node + AT_NODE_FLAGS);
@@ -150,7 +150,7 @@ static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t 
 
 /* ---- Opening ---- */
 
-/* Maps both files. What was mapped before an error, idxi_pages_close unmaps. */
+/* Maps both files. idxi_pages_close unmaps them, also after an error. */
 static enum idx_status map_files(struct idxi_pages *pages, int map_file, int sums_file, struct idx_error *error) {
     void *map = mmap(NULL, (size_t)pages->length, PROT_READ, MAP_SHARED, map_file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, pages->path, "map");
@@ -161,7 +161,7 @@ static enum idx_status map_files(struct idxi_pages *pages, int map_file, int sum
     return IDX_OK;
 }
 
-/* Makes the bitmap of what was checked, in which nothing is checked yet. */
+/* Makes pages->checked, the bitmap of checked units, in which no unit is checked yet. */
 static enum idx_status make_bitmap(struct idxi_pages *pages, struct idx_error *error) {
     size_t words = (size_t)(pages->length / IDXF_PAGE_SIZE / 64 + 1);
     pages->checked = calloc(words, sizeof *pages->checked);
@@ -170,7 +170,8 @@ static enum idx_status make_bitmap(struct idxi_pages *pages, struct idx_error *e
     return IDX_OK;
 }
 
-/* Checks LMDB's magic number, which has the byte order of the machine that wrote it. */
+/* Checks the magic number of a meta page. Fails with IDX_UNSUPPORTED if a machine with the other byte order wrote it,
+ * or with IDX_BAD_CONTENT. */
 static enum idx_status check_magic(const struct idxi_pages *pages, const uint8_t *page, struct idx_error *error) {
     uint32_t magic = load_host32(page + AT_MAGIC);
     if (magic == LMDB_MAGIC) return IDX_OK;
@@ -181,10 +182,10 @@ static enum idx_status check_magic(const struct idxi_pages *pages, const uint8_t
     return fail_damaged_structure(pages, error);
 }
 
-/* What a meta page of LMDB says, the first or second page. The one with the greater transaction counts. */
+/* What a meta page of LMDB says, the first or second page. The one with the greater transaction number is valid. */
 struct meta {
-    uint64_t page_size, transaction;
-    uint64_t main_root; /* of the main database */
+    uint64_t page_size, transaction; /* bytes; the number of the transaction that wrote it */
+    uint64_t main_root;              /* of the main database */
 };
 
 /* Reads and checks a meta page. Pages must have 4096 to 65536 bytes, a power of two. */
@@ -203,7 +204,7 @@ static enum idx_status read_meta(struct meta *meta, const struct idxi_pages *pag
 static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_error *error) {
     const uint8_t *page;
     struct meta first, second;
-    pages->page_size = IDXF_PAGE_SIZE; /* the least there is, for now: the first page says its size */
+    pages->page_size = IDXF_PAGE_SIZE; /* the smallest possible size, until the first page says its own */
     IDXI_TRY(check_and_get_pages(pages, 0, 1, &page, error));
     IDXI_TRY(read_meta(&first, pages, page, error));
     pages->page_size = first.page_size;
@@ -279,7 +280,8 @@ static enum idx_status enter_page(struct idxi_page_cursor *cursor, uint64_t numb
     return IDX_OK;
 }
 
-/* Returns the node at the cursor, which the page must have, or NULL if it is damaged. */
+/* Returns the node at the end of the cursor's way, or NULL if it is damaged. cursor->depth must be above 0, and the
+ * page must have a node of this number. */
 static const uint8_t *get_current_node(const struct idxi_page_cursor *cursor) {
     return get_node(cursor->pages, cursor->way[cursor->depth - 1].page, cursor->way[cursor->depth - 1].node);
 }
@@ -289,7 +291,7 @@ static bool is_in_branch(const struct idxi_page_cursor *cursor) {
     return (get_page_flags(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
 }
 
-/* Goes from a node of a branch to the first node of the page that it leads to. */
+/* Goes from the cursor's node, which is in a branch, to the first node of the page that it leads to. */
 static enum idx_status follow_node(struct idxi_page_cursor *cursor, struct idx_error *error) {
     const uint8_t *node = get_current_node(cursor);
     return node == NULL ? fail_damaged_structure(cursor->pages, error) : enter_page(cursor, get_child(node), error);
@@ -328,7 +330,7 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
     cursor->found = false;
     if (root == IDXI_NO_PAGE) return IDX_OK;
     IDXI_TRY(enter_page(cursor, root, error));
-    for (;;) {
+    for (;;) { /* once for each page from the root to a leaf */
         const uint8_t *page = cursor->way[cursor->depth - 1].page;
         if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
             return fail_damaged_structure(pages, error);

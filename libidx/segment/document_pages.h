@@ -24,25 +24,27 @@ struct idxi_pages {
 
 #define IDXI_NO_PAGE UINT64_MAX /* the root of an empty database */
 
-/* Maps both open files, whose lengths agree, and checks LMDB's two meta pages. The files may be closed then; `path` is
- * kept. Call idxi_pages_close even if this fails. */
+/* Maps docs.mdb (`map_file`) and docs.sum (`sums_file`), whose lengths in bytes agree, and checks LMDB's two meta
+ * pages. `options` say whether pages are checked before their first use, and how they are read ahead. The files may be
+ * closed after it; `path`, of docs.mdb, must outlive *pages. Call idxi_pages_close even if this fails. Errors:
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_UNSUPPORTED (another byte order), IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 enum idx_status idxi_pages_open(struct idxi_pages *pages, int map_file, uint64_t length, int sums_file,
                                 uint64_t sums_length, const struct idx_open_options *options, const char *path,
                                 struct idx_error *error);
 
-/* Unmaps the files. */
+/* Unmaps the files and frees all memory. Accepts a zeroed struct. */
 void idxi_pages_close(struct idxi_pages *pages);
 
-/* Checks every page of the file, even if it was checked before. */
+/* Compares the whole of docs.mdb with its checksums, even what was checked before. Errors: IDX_BAD_CHECKSUM. */
 enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_error *error);
 
-/* Drops pages that were read from memory. They stay checked, and are read again when they are needed. */
+/* Drops the mapped pages from memory. They are read again when they are needed, but not checked again. */
 void idxi_pages_drop(const struct idxi_pages *pages);
 
 /* The functions below fail with IDX_BAD_CHECKSUM or IDX_BAD_CONTENT where a page that they read is damaged. */
 
-/* Sets *root to the root of a named database, IDXI_NO_PAGE if it is empty. Fails if the database does not exist, unless
- * its keys are ordered as bytes, and unless each has one value. */
+/* Sets *root to the number of the root page of the database `name`, or to IDXI_NO_PAGE if it is empty. Fails if there
+ * is no such database, or if its keys are not ordered as bytes, or may have several values. */
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error);
 
@@ -62,17 +64,18 @@ struct idxi_page_cursor {
     size_t key_size, value_size; /* bytes */
 };
 
-/* Goes to the first entry of the database with this root whose key is not below `key`; cursor->found is false if there
- * is none. */
+/* Sets the cursor to the first entry whose key is not below `key`, of `key_size` bytes, in the database with this root.
+ * If there is none, cursor->found is false. */
 enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
                                 struct idxi_page_cursor *cursor, struct idx_error *error);
 
-/* Goes to the entry whose key is exactly `key`; cursor->found is false if there is none. */
+/* Sets the cursor to the entry whose key is exactly `key`, without its final 0. If there is none, cursor->found is
+ * false. */
 enum idx_status idxi_pages_find(const struct idxi_pages *pages, uint64_t root, const char *key,
                                 struct idxi_page_cursor *cursor, struct idx_error *error);
 
-/* Goes on to the next entry, from one that was found. Fails where its key is not above that of the one before, so that
- * a walk comes to each entry at most once even where damaged branches share pages. */
+/* Goes to the next entry; cursor->found must be true before, and is false after the last entry. Fails if the key is not
+ * above the one before: so a walk meets each entry at most once, even if damaged branches share pages. */
 enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error);
 
 #endif

@@ -17,7 +17,7 @@
 /* ---- Errors of LMDB ---- */
 
 /* Fails after a call of LMDB that returned `result`. The sentence is `path: can't <action>: <reason>`. */
-static enum idx_status fail_lmdb(struct idx_error *error, int result, const char *path, const char *action) {
+static enum idx_status fail_lmdb_call(struct idx_error *error, int result, const char *path, const char *action) {
     if (result > 0) return idxi_fail_system(error, result, path, action);
     return idxi_fail(error, result == MDB_PANIC ? IDX_IO_ERROR : IDX_BAD_CONTENT, path, "can't %s: %s", action,
                      mdb_strerror(result));
@@ -25,8 +25,8 @@ static enum idx_status fail_lmdb(struct idx_error *error, int result, const char
 
 #define PROBE_PAGES 256 /* written behind the end of a file, to find out whether the disk is full */
 
-/* Writes behind the end of the file of an open environment. Returns the errno of the write that fails, such as ENOSPC,
- * or EIO if none does. */
+/* Tries to write PROBE_PAGES pages behind the end of the file of an open environment. Returns the errno of the first
+ * write that fails, such as ENOSPC, or EIO if none does. */
 static int probe_disk(MDB_env *env) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
@@ -38,13 +38,13 @@ static int probe_disk(MDB_env *env) {
     return EIO;
 }
 
-/* Fails after a call that may have written. LMDB says EIO of a write that was cut short: if the disk turns out to be
- * full, the error is that; else the sentence names both causes. */
+/* Fails after a call of LMDB that returned `result` and may have written. LMDB returns EIO for a write that was cut
+ * short: then this fails with IDX_DISK_FULL if the disk is full now, else with a sentence that names both causes. */
 static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
     if (result == EIO) result = probe_disk(env);
-    return fail_lmdb(error, result, path,
-                     result != EIO ? "write"
-                                   : "write (the disk was full for a moment, or it fails: make room, and try again)");
+    return fail_lmdb_call(
+        error, result, path,
+        result != EIO ? "write" : "write (the disk was full for a moment, or it fails: make room, and try again)");
 }
 
 /* ---- Writing ---- */
@@ -56,8 +56,8 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 #define BATCH_BYTES ((size_t)16 << 20)   /* the most that a transaction writes, so that memory stays bounded */
 #define BATCH_GROWTH ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
 
-/* Begins a transaction. First lets the map grow by a batch, and by an entry of `bytes` bytes, which may be more
- * than a batch. */
+/* Begins a transaction. First lets the map grow by a batch and by the next entry, which has `bytes` bytes (0: it is not
+ * known yet) and may be larger than a batch. */
 static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t bytes, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
@@ -66,7 +66,7 @@ static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t 
     int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_GROWTH + 2 * bytes);
     if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
     writer->batch_bytes = 0;
-    return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
+    return result == 0 ? IDX_OK : fail_lmdb_call(error, result, writer->path, "begin a transaction");
 }
 
 enum idx_status idxi_map_writer_check_process(const struct idxi_map_writer *writer, struct idx_error *error) {
@@ -77,7 +77,8 @@ enum idx_status idxi_map_writer_check_process(const struct idxi_map_writer *writ
         (long)writer->process);
 }
 
-/* Commits the transaction. A forked process may not, because the files are its parent's. */
+/* Commits the transaction, after which there is none. Fails with IDX_INVALID_ARGUMENT in a forked process, because the
+ * files are its parent's. */
 static enum idx_status commit_transaction(struct idxi_map_writer *writer, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(writer, error));
     int result = mdb_txn_commit(writer->txn);
@@ -85,8 +86,8 @@ static enum idx_status commit_transaction(struct idxi_map_writer *writer, struct
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
-/* Makes an entry, and sets *value to where the caller writes its value of `value_size` bytes before the next call.
- * `flags` are those of mdb_put. Commits a full transaction first, and begins another one. */
+/* Makes an entry of a database. Sets *value to where the caller writes the entry's value, `value_size` bytes, before
+ * the next call. `flags` are those of mdb_put. Commits a full transaction first, and begins another one. */
 static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
                                      size_t value_size, unsigned flags, uint8_t **value, struct idx_error *error) {
     MDB_val mdb_key = {key_size, (void *)(uintptr_t)key}, mdb_value = {value_size, NULL};
@@ -101,7 +102,7 @@ static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi dat
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
-/* Writes an entry of the database `meta`. */
+/* Writes the entry `name` of the database `meta`, with a value of `size` bytes. */
 static enum idx_status write_meta_entry(struct idxi_map_writer *writer, const char *name, const void *bytes,
                                         size_t size, struct idx_error *error) {
     uint8_t *value = NULL;
@@ -140,14 +141,14 @@ static void free_packer(struct idxi_id_packer *packer) {
 static struct idxi_id_packer *make_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
-    packer->sampled = malloc(IDXI_SAMPLED_BYTES);
+    packer->sampled = malloc(IDXI_MAX_SAMPLED_BYTES);
     packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_get_max_bytes(IDXF_MAX_PIECED_BYTES));
     if (packer->sampled != NULL && packer->packed != NULL) return packer;
     free_packer(packer);
     return NULL;
 }
 
-/* Creates the databases of the map, as SPEC.md says: `ids` is for text IDs alone. Returns 0, or the error of LMDB. */
+/* Creates the databases `docs` and `meta`, and for text IDs `ids`. Returns 0, or the error of LMDB. */
 static int open_databases(struct idxi_map_writer *writer) {
     int result = mdb_dbi_open(writer->txn, "docs", MDB_CREATE, &writer->docs);
     if (result == 0 && writer->id_type == IDX_ID_TEXT)
@@ -156,8 +157,8 @@ static int open_databases(struct idxi_map_writer *writer) {
     return result;
 }
 
-/* Makes writer->env. Returns 0, or the error of LMDB. LMDB gives up where a signal interrupts its reading, and such an
- * environment can't be opened again, so another one is made. */
+/* Makes and opens writer->env. Returns 0, or the error of LMDB. LMDB fails with EINTR if a signal interrupts it. The
+ * environment can't be opened again then, so another one is made. */
 static int open_environment(struct idxi_map_writer *writer) {
     for (;;) {
         int result = mdb_env_create(&writer->env);
@@ -174,23 +175,23 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
     *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type, .process = getpid()};
     writer->path = idxi_join_path(folder_path, idxi_get_map_name(kind));
     writer->sums_path = idxi_join_path(folder_path, idxi_get_sums_name(kind));
-    writer->fingerprints = malloc(2 * IDXI_WAITING * sizeof *writer->fingerprints);
+    writer->fingerprints = malloc(2 * IDXI_MAX_WAITING * sizeof *writer->fingerprints);
     if (id_type == IDX_ID_TEXT) writer->packer = make_packer();
     if (writer->path == NULL || writer->sums_path == NULL || writer->fingerprints == NULL ||
         (id_type == IDX_ID_TEXT && writer->packer == NULL))
         return idxi_fail_memory(error);
-    writer->values = writer->fingerprints + IDXI_WAITING;
+    writer->values = writer->fingerprints + IDXI_MAX_WAITING;
     int result = open_environment(writer);
-    if (result != 0) return fail_lmdb(error, result, writer->path, "create");
+    if (result != 0) return fail_lmdb_call(error, result, writer->path, "create");
     IDXI_TRY(begin_transaction(writer, 0, error));
     result = open_databases(writer);
-    return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "create");
+    return result == 0 ? IDX_OK : fail_lmdb_call(error, result, writer->path, "create");
 }
 
 /* ---- IDs ---- */
 
-/* Makes the entry of a group of IDs of `size` bytes whose last document number is `last_number`. The caller writes the
- * group to *value. */
+/* Makes the entry of a group of IDs, `size` bytes, whose last document number is `last_number`. Sets *value to where
+ * the caller writes the group. */
 static enum idx_status reserve_ids_entry(struct idxi_map_writer *writer, uint64_t last_number, size_t size,
                                          uint8_t **value, struct idx_error *error) {
     uint8_t key[IDXI_IDS_KEY_BYTES];
@@ -210,33 +211,35 @@ static enum idx_status write_id_group(struct idxi_map_writer *writer, struct idx
     return IDX_OK;
 }
 
-/* Writes the group to which IDs were added, and then a group of one ID alone: `start_size` bytes at `start`, which are
- * packed, and then `length` bytes at `id` as they are. */
-static enum idx_status write_id_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
-                                      size_t start_size, const void *id, size_t length, struct idx_error *error) {
+/* Writes the group to which IDs were added, and then a group of a single ID, that of document `number`: `packed_size`
+ * bytes at `packed`, followed by `plain_size` bytes at `plain`, as they are. */
+static enum idx_status write_id_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *packed,
+                                      size_t packed_size, const void *plain, size_t plain_size,
+                                      struct idx_error *error) {
     uint8_t *value = NULL;
     IDXI_TRY(write_id_group(writer, error));
-    IDXI_TRY(reserve_ids_entry(writer, number, IDXF_IDS_HEADER_BYTES + start_size + length, &value, error));
+    IDXI_TRY(reserve_ids_entry(writer, number, IDXF_IDS_HEADER_BYTES + packed_size + plain_size, &value, error));
     idxf_ids_write_count(value, 1);
-    memcpy(value + IDXF_IDS_HEADER_BYTES, start, start_size);
-    if (length > 0) memcpy(value + IDXF_IDS_HEADER_BYTES + start_size, id, length);
+    memcpy(value + IDXF_IDS_HEADER_BYTES, packed, packed_size);
+    if (plain_size > 0) memcpy(value + IDXF_IDS_HEADER_BYTES + packed_size, plain, plain_size);
     return IDX_OK;
 }
 
-/* Packs the next ID of the group to packer->packed, by what it shares with the ID before it, if there is one in the
- * group. Returns how many bytes it has there. */
+/* Packs an ID of `length` bytes, the next one of the group, to packer->packed. Leaves out what it shares with the ID
+ * before it in the group, if there is one. Returns the size of the packed ID in bytes. */
 static size_t pack_id(struct idxi_id_packer *packer, const void *id, size_t length) {
     size_t previous_length = packer->group_count == 0 ? 0 : packer->previous_length;
     return idxf_ids_encode_id(&packer->pieces, packer->previous, previous_length, id, length, packer->packed);
 }
 
-/* Adds an ID to the group, or to a new one where that is full. An ID that fits no group is written alone. */
+/* Adds the ID of document `number` to the group. A full group is written first, and the ID begins a new one. An ID that
+ * is too long for any group is written alone. */
 static enum idx_status add_id_to_group(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
-    uint8_t start[IDXF_PLAIN_BYTES];
+    uint8_t head[IDXF_PLAIN_BYTES];
     if (length > IDXF_MAX_PIECED_BYTES)
-        return write_id_alone(writer, number, start, idxf_ids_write_plain_head(length, start), id, length, error);
+        return write_id_alone(writer, number, head, idxf_ids_write_plain_head(length, head), id, length, error);
     size_t size = pack_id(packer, id, length);
     bool fits =
         packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS && packer->group_size + size <= IDXI_IDS_BYTES;
@@ -256,8 +259,8 @@ static enum idx_status add_id_to_group(struct idxi_map_writer *writer, uint64_t 
     return IDX_OK;
 }
 
-/* Makes the dictionary: the IDs that wait, one after the other, or if they have too many bytes, some of them, evenly
- * spread. Returns how many bytes it has. */
+/* Makes packer->dictionary: the IDs that wait, one after the other. If they don't fit, it takes every second, third and
+ * so on. Returns the size of the dictionary in bytes. */
 static size_t make_dictionary(struct idxi_id_packer *packer) {
     size_t stride = packer->sampled_bytes / sizeof packer->dictionary + 1, size = 0, position = 0;
     for (size_t i = 0; i < packer->sampled_count; i++) {
@@ -272,7 +275,7 @@ static size_t make_dictionary(struct idxi_id_packer *packer) {
     return size;
 }
 
-/* Makes and writes the dictionary, and adds the IDs that waited for it to groups. */
+/* Makes and writes the dictionary. Then adds the IDs that waited for it to groups, and frees their copies. */
 static enum idx_status write_dictionary_and_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     size_t size = make_dictionary(packer), position = 0;
@@ -289,10 +292,10 @@ static enum idx_status write_dictionary_and_ids(struct idxi_map_writer *writer, 
     return IDX_OK;
 }
 
-/* Copies an ID to those that wait for the dictionary. Returns false if there is a dictionary already, or so many bytes
- * of IDs wait that it must be made now. */
-static bool keep_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
-    if (packer->has_dictionary || packer->sampled_bytes + LENGTH_BYTES + length > IDXI_SAMPLED_BYTES) return false;
+/* Copies an ID of `length` bytes to those that wait for the dictionary. Returns false, and copies nothing, if the
+ * dictionary exists, or must be made now because there is no room for the ID. */
+static bool keep_id_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
+    if (packer->has_dictionary || packer->sampled_bytes + LENGTH_BYTES + length > IDXI_MAX_SAMPLED_BYTES) return false;
     idxf_store32(packer->sampled + packer->sampled_bytes, (uint32_t)length);
     if (length > 0) memcpy(packer->sampled + packer->sampled_bytes + LENGTH_BYTES, id, length);
     packer->sampled_bytes += LENGTH_BYTES + length;
@@ -302,12 +305,13 @@ static bool keep_for_dictionary(struct idxi_id_packer *packer, const void *id, s
 
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error) {
-    if (keep_for_dictionary(writer->packer, id, length)) return IDX_OK;
+    if (keep_id_for_dictionary(writer->packer, id, length)) return IDX_OK;
     if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary_and_ids(writer, error));
     return add_id_to_group(writer, number, id, length, error);
 }
 
-/* Writes the IDs that are not in the map yet: those that wait for the dictionary, and the last group. */
+/* Writes the IDs that are not in the map yet: those that wait for the dictionary, and the last group. Does nothing
+ * without text IDs. */
 static enum idx_status write_waiting_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     if (writer->packer == NULL) return IDX_OK;
     if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary_and_ids(writer, error));
@@ -316,7 +320,8 @@ static enum idx_status write_waiting_ids(struct idxi_map_writer *writer, struct 
 
 /* ---- Documents ---- */
 
-/* Writes groups of the documents that wait, until at most `max_left` of them are left, which go on waiting. */
+/* Writes the first documents that wait in groups, until at most `max_left` are left. A group is as large as fits into
+ * IDXI_GROUP_BYTES, so a caller with more documents to come leaves enough for a full one. */
 static enum idx_status write_document_groups(struct idxi_map_writer *writer, size_t max_left, struct idx_error *error) {
     uint8_t group[IDXI_GROUP_BYTES], key[IDXI_GROUP_KEY_BYTES], *value = NULL;
     size_t done = 0, size;
@@ -336,7 +341,8 @@ static enum idx_status write_document_groups(struct idxi_map_writer *writer, siz
 enum idx_status idxi_map_writer_add_documents(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                               const uint64_t *values, size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
-        if (writer->waiting == IDXI_WAITING) IDXI_TRY(write_document_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
+        if (writer->waiting == IDXI_MAX_WAITING)
+            IDXI_TRY(write_document_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
         idxi_heaviest_add_document(&writer->heaviest, fingerprints[i]);
         writer->fingerprints[writer->waiting] = fingerprints[i];
         writer->values[writer->waiting++] = values[i];
@@ -360,7 +366,8 @@ static enum idx_status write_all_meta(struct idxi_map_writer *writer, const stru
 
 #define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE) /* so many are read at a time to compute their checksums */
 
-/* Writes the checksums of an open file of `length` bytes. `buffer` is scratch of STEP_BYTES. */
+/* Appends the checksums of the map's pages to `writer`. `file` is the map, of `length` bytes, and `path` is for
+ * messages. `buffer` is scratch of STEP_BYTES. */
 static enum idx_status write_checksums(int file, const char *path, uint64_t length, uint8_t *buffer,
                                        struct idxi_page_writer *writer, struct idx_error *error) {
     for (uint64_t offset = 0; offset < length; offset += STEP_BYTES) {
@@ -375,8 +382,8 @@ static enum idx_status write_checksums(int file, const char *path, uint64_t leng
     return IDX_OK;
 }
 
-/* Writes the file of checksums of a map, which is open as `file`, and sets *size to the bytes of both files. The caller
- * closes `pages`, also after an error. */
+/* Writes the file of checksums of a map, which is open as `file`, into `folder`, and syncs it. Sets *size to the bytes
+ * of both files together. Opens `pages`, which the caller closes, also after an error. */
 static enum idx_status write_sums_file(int file, const struct idxi_map_writer *map, int folder,
                                        struct idxi_page_writer *pages, const uint8_t *uuid, uint64_t *size,
                                        struct idx_error *error) {
@@ -404,7 +411,7 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
     IDXI_TRY(write_all_meta(writer, segment, error));
     IDXI_TRY(commit_transaction(writer, error));
     int result = mdb_env_sync(writer->env, 1);
-    if (result != 0) return fail_lmdb(error, result, writer->path, "sync");
+    if (result != 0) return fail_lmdb_call(error, result, writer->path, "sync");
     mdb_env_close(writer->env);
     writer->env = NULL;
 

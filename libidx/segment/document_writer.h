@@ -16,10 +16,10 @@
 #define IDXI_IDS_BYTES (IDXI_NODE_BYTES - IDXI_IDS_KEY_BYTES)
 
 /* The most documents that wait until they are written in groups. */
-#define IDXI_WAITING 8192
+#define IDXI_MAX_WAITING 8192
 
 /* The most bytes of IDs that wait until the dictionary is made of them. */
-#define IDXI_SAMPLED_BYTES ((size_t)4 << 20)
+#define IDXI_MAX_SAMPLED_BYTES ((size_t)4 << 20)
 
 struct idxi_map_writer {
     MDB_env *env;
@@ -28,40 +28,42 @@ struct idxi_map_writer {
     enum idxi_map_kind kind;
     enum idx_id_type id_type;
     char *path, *sums_path; /* of the map and its checksums */
-    pid_t process;          /* that opened it */
+    pid_t process;          /* the process that opened it */
     size_t batch_bytes;     /* an upper bound of the bytes written since the last commit */
     struct idxi_heaviest heaviest;
     uint64_t *fingerprints, *values; /* documents that wait for their group */
-    size_t waiting;
-    struct idxi_id_packer *packer; /* IDX_ID_TEXT only */
+    size_t waiting;                  /* how many do */
+    struct idxi_id_packer *packer;   /* IDX_ID_TEXT only */
 };
 
-/* Creates the map in a folder. `id_type` of a map from IDs is IDX_ID_U64. Call idxi_map_writer_close even if this
- * fails. */
+/* Creates the map's file in the folder at `folder_path`. `id_type` is that of the index, but IDX_ID_U64 for a map from
+ * IDs. Call idxi_map_writer_close even if this fails. The errors of this function and those below are IDX_IO_ERROR,
+ * IDX_DISK_FULL, IDX_NO_ACCESS, IDX_OUT_OF_MEMORY, IDX_BAD_CONTENT (LMDB refuses), and others of system calls. */
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error);
 
-/* Fails in a process that was forked since a builder opened the map: both would write to one temporary folder. All that
- * commits to the map checks this itself. */
+/* Fails with IDX_INVALID_ARGUMENT in any process but the one that opened the map. A forked process would write to its
+ * parent's files. Functions that commit to the map check this themselves. */
 enum idx_status idxi_map_writer_check_process(const struct idxi_map_writer *writer, struct idx_error *error);
 
-/* Adds the ID of a document number, of `length` bytes, at most IDXF_MAX_ID_BYTES. Numbers must come as 0, 1, 2 and so
- * on. For IDX_ID_TEXT only. */
+/* Adds the ID of document `number`; it is copied, and has `length` bytes, at most IDXF_MAX_ID_BYTES. Numbers must come
+ * as 0, 1, 2 and so on. For IDX_ID_TEXT only. */
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error);
 
-/* Adds documents: fingerprints, and values (their numbers, or their IDs for IDX_ID_U64). Over all calls the pairs must
- * ascend strictly. */
+/* Adds `count` documents: document i has fingerprints[i] and values[i], which is its ID for IDX_ID_U64, and otherwise
+ * its number. Over all calls the pairs of both must ascend strictly. */
 enum idx_status idxi_map_writer_add_documents(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                               const uint64_t *values, size_t count, struct idx_error *error);
 
-/* Writes the meta data, with the uuid and the counts of `segment`, syncs and closes the map, and writes its checksums
- * into `folder`, the same folder. Sets *bytes to the size of both files. */
+/* Writes what was added and the meta data, with the uuid and the counts of `segment`. Syncs and closes the map, and
+ * writes its file of checksums. `folder` is a descriptor of the map's folder. Sets *bytes to the size of both files
+ * together. */
 enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
                                        const struct idxf_manifest_segment *segment, uint64_t *bytes,
                                        struct idx_error *error);
 
-/* Closes the map and frees all memory, whether it was finished or not. */
+/* Closes the map, finished or not, frees all memory, and zeroes *writer. Accepts a zeroed struct. */
 void idxi_map_writer_close(struct idxi_map_writer *writer);
 
 #endif

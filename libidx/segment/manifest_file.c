@@ -32,7 +32,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t count) 
     return i < count;
 }
 
-/* Returns how many digits a text begins with. */
+/* Returns how many decimal digits a text begins with. */
 static size_t count_digits(const char *text) { return strspn(text, "0123456789"); }
 
 bool idxi_is_segment_name(const char *name) { return count_digits(name) == DIGITS && name[DIGITS] == '\0'; }
@@ -44,7 +44,7 @@ bool idxi_is_segment_file_name(const char *name) {
                                  idxi_get_sums_name(IDXI_MAP_BY_ID),
                                  IDXI_REMOVED_NAME,
                                  IDXI_SETS_NAME};
-    /* a name that does not begin like that of a table counts as one without digits */
+    /* a name that does not begin with "table-" counts as one without digits */
     size_t prefix = strlen("table-"), digits = strncmp(name, "table-", prefix) == 0 ? count_digits(name + prefix) : 0;
     return (digits >= 2 && strcmp(name + prefix + digits, ".tbl") == 0) ||
            is_one_of(name, names, sizeof names / sizeof *names);
@@ -68,8 +68,8 @@ static enum idx_status read_text(int file, const char *path, char *text, size_t 
     return idxi_read_at(file, text, *size, 0, path, error);
 }
 
-/* Fails because of a fault in a line of the manifest, or if `line` is 0, in the whole. `version` and `need` are those
- * of the manifest, for the faults IDXF_FAULT_VERSION and IDXF_FAULT_NEEDS. */
+/* Fails because of a fault in line `line` of the manifest, from 1; 0 stands for the whole. `version` is used only for
+ * IDXF_FAULT_VERSION, and `need`, the name of the unknown addition, only for IDXF_FAULT_NEEDS. */
 static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
                                      const char *path, struct idx_error *error) {
     if (fault == IDXF_FAULT_MAGIC)
@@ -84,7 +84,7 @@ static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint3
                      idxf_get_fault_predicate(fault));
 }
 
-/* Reads and checks the manifest in an open file, which stays the caller's. */
+/* Reads and checks the manifest in an open file, which stays open. `path` is for messages. */
 static enum idx_status read_manifest(struct idxf_manifest *manifest, int file, const char *path,
                                      struct idx_error *error) {
     size_t size;
@@ -126,7 +126,8 @@ enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, c
 
 /* ---- Writing ---- */
 
-/* Writes a manifest under a name, syncs it, and then syncs the folder. */
+/* Writes a manifest to the new file `name` of the folder, syncs it, and then syncs the folder. Sets
+ * manifest->checksum. */
 static enum idx_status write_manifest(int folder, const char *name, const char *folder_path,
                                       struct idxf_manifest *manifest, struct idx_error *error) {
     struct idxi_page_writer writer;
@@ -145,13 +146,13 @@ enum idx_status idxi_manifest_create(int folder, const char *folder_path, struct
     return write_manifest(folder, IDXI_MANIFEST_NAME, folder_path, manifest, error);
 }
 
-/* Does the work of idxi_manifest_switch, for a caller that has the lock of the manifest. */
+/* Does the work of idxi_manifest_switch for a caller that holds the lock of the manifest. *manifest is scratch. */
 static enum idx_status replace_manifest(struct idxf_manifest *manifest, int folder, const char *folder_path,
                                         idxi_manifest_change *change, void *context, bool *switched,
                                         struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, folder, folder_path, NULL, error));
     change(context, manifest);
-    /* A process that was killed here has left its new manifest. */
+    /* A process that was killed in this function may have left its new manifest. */
     if (unlinkat(folder, IDXI_NEW_MANIFEST_NAME, 0) != 0 && errno != ENOENT)
         return idxi_fail_system(error, errno, folder_path, "remove its " IDXI_NEW_MANIFEST_NAME);
     enum idx_status status = write_manifest(folder, IDXI_NEW_MANIFEST_NAME, folder_path, manifest, error);

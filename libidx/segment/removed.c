@@ -10,7 +10,7 @@
 
 /* ---- Opening ---- */
 
-/* Reads the whole file into memory that idxi_removed_close frees, also after an error. */
+/* Reads the whole file into removed->bytes, which idxi_removed_close frees, also after an error. */
 static enum idx_status read_file(struct idxi_removed *removed, int file, const char *path, struct idx_error *error) {
     uint64_t size;
     IDXI_TRY(idxi_get_file_size(file, &size, path, error));
@@ -21,7 +21,8 @@ static enum idx_status read_file(struct idxi_removed *removed, int file, const c
     return idxi_read_at(file, removed->bytes, removed->size, 0, path, error);
 }
 
-/* Reads the header from the bytes of the file, and checks it, the uuid, the count, and the checksum of all removals. */
+/* Reads *header from the loaded bytes, and checks it. Its uuid and its count must be those of the manifest's entry, and
+ * its checksum that of all removals. */
 static enum idx_status check_header(const struct idxi_removed *removed, const struct idxf_manifest_segment *segment,
                                     struct idxf_removed *header, const char *path, struct idx_error *error) {
     uint32_t version;
@@ -36,9 +37,9 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
                : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, path, IDXF_REMOVED_HEADER_BYTES);
 }
 
-/* Checks all removals, and notes where they are. Each takes more bytes than a fingerprint, which limits how much memory
- * a false count can make idx allocate. */
-static enum idx_status find_places(struct idxi_removed *removed, const struct idxf_removed *header, const char *path,
+/* Checks all removals, and notes in removed->places where each begins. A removal takes more bytes than a fingerprint:
+ * that limits how much memory is allocated for a false count. */
+static enum idx_status note_places(struct idxi_removed *removed, const struct idxf_removed *header, const char *path,
                                    struct idx_error *error) {
     struct idxf_removals removals;
     struct idxf_record record;
@@ -64,7 +65,7 @@ static enum idx_status load_file(struct idxi_removed *removed, int folder, const
     enum idx_status status = read_file(removed, file, path, error);
     close(file);
     if (status == IDX_OK) status = check_header(removed, segment, &header, path, error);
-    return status == IDX_OK ? find_places(removed, &header, path, error) : status;
+    return status == IDX_OK ? note_places(removed, &header, path, error) : status;
 }
 
 enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, const char *folder_path,
@@ -88,16 +89,15 @@ void idxi_removed_close(struct idxi_removed *removed) {
 
 /* All removals were read when the file was opened, so none has a fault now. */
 struct idxf_record idxi_get_removal(const struct idxi_removed *removed, size_t number) {
-    struct idxf_removals removals = {.rules = &removed->rules, .left = 1};
+    struct idxf_removals removals = {.rules = &removed->rules, .left = 1, .end = removed->bytes + removed->size};
     removals.at = removed->bytes + removed->places[number];
-    removals.end = removed->bytes + removed->size;
     struct idxf_record record = {0};
     idxf_removals_next(&removals, &record);
     return record;
 }
 
-/* Returns the number of the first removal that is not before `wanted` in the order of the file, or the count if there
- * is none. */
+/* Returns the number of the first removal that is not before `wanted` in the order of the file, or removed->count if
+ * there is none. */
 static size_t find_removal(const struct idxi_removed *removed, const struct idxf_record *wanted) {
     size_t begin = 0, end = removed->count;
     while (begin < end) {

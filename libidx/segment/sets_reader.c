@@ -12,7 +12,7 @@
 
 /* ---- Opening ---- */
 
-/* Reads and checks the header, and computes the layout. Checks the size of the file, and that it is of the segment. */
+/* Reads and checks the header, and computes the layout. The file must have the layout's size and the segment's uuid. */
 static enum idx_status read_header(struct idxi_sets *sets, int file, const struct idxf_manifest_segment *segment,
                                    struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
@@ -29,7 +29,7 @@ static enum idx_status read_header(struct idxi_sets *sets, int file, const struc
     return IDX_OK;
 }
 
-/* Checks the header, maps the file, and makes the bitmap of its pages unless the options skip their checks. */
+/* Checks the header and maps the file. Makes the bitmap of checked pages, unless the options skip page checks. */
 static enum idx_status check_and_map(struct idxi_sets *sets, int file, const struct idxf_manifest_segment *segment,
                                      const struct idx_open_options *options, struct idx_error *error) {
     IDXI_TRY(read_header(sets, file, segment, error));
@@ -74,7 +74,8 @@ static enum idx_status verify_page(const struct idxi_sets *sets, uint64_t page, 
     return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, sets->path, offset);
 }
 
-/* Checks the pages of the bytes from offset `begin`, behind the header, to before `end`, unless done before. */
+/* Checks the pages of the bytes from offset `begin` of the file to before `end`, except those that were checked before.
+ * `begin` must be behind the header. */
 static enum idx_status check_pages(const struct idxi_sets *sets, uint64_t begin, uint64_t end,
                                    struct idx_error *error) {
     if (sets->checked == NULL) return IDX_OK;
@@ -88,7 +89,7 @@ static enum idx_status check_pages(const struct idxi_sets *sets, uint64_t begin,
     return IDX_OK;
 }
 
-/* Checks padding: the bytes from offset `begin` of the file to before `end`. */
+/* Checks that the padding, the bytes from offset `begin` of the file to before `end`, is zeros. */
 static enum idx_status check_zeros(const struct idxi_sets *sets, uint64_t begin, uint64_t end,
                                    struct idx_error *error) {
     for (uint64_t offset = begin; offset < end; offset++)
@@ -122,7 +123,7 @@ void idxi_sets_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *se
                                                  .entries = sets->header.entries}};
 }
 
-/* Checks the page of an entry of the directory, if there is such an entry. */
+/* Checks the page of entry number `entry` of the directory. Succeeds if there is no such entry. */
 static enum idx_status check_entry(const struct idxi_sets *sets, uint64_t entry, struct idx_error *error) {
     uint64_t offset = sets->layout.directory + entry * IDXF_SETS_ENTRY_BYTES;
     return entry < sets->header.entries ? check_pages(sets, offset, offset + 1, error) : IDX_OK;
@@ -148,7 +149,7 @@ static enum idx_status read_record(struct idxi_sets_cursor *cursor, struct idxf_
     return idxi_sets_fail(cursor, fault, error);
 }
 
-/* Sets *entry to the last entry of the directory whose key is below `key`, or to 0 if there is none. */
+/* Sets *entry to the number of the last entry of the directory whose key is below `key`, or to 0 if there is none. */
 static enum idx_status find_entry(const struct idxi_sets *sets, uint64_t key, uint64_t *entry,
                                   struct idx_error *error) {
     uint64_t begin = 0, end = sets->header.entries;

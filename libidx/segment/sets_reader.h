@@ -21,9 +21,10 @@ struct idxi_sets {
     size_t allocated_bytes;
 };
 
-/* Opens the file of the segment whose folder is `folder`, at `folder_path`, and checks its header. `id_type` is that of
- * the index. Call idxi_sets_close even if this fails. Errors: the damaged-file group, IDX_NEW_VERSION,
- * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
+/* Maps the file of the segment whose folder is `folder` (a descriptor; its path is `folder_path`), and checks its
+ * header. `segment` is the manifest's entry, and `id_type` that of the index. `options` say whether pages are checked
+ * before their first use, and how they are read ahead. Call idxi_sets_close even if this fails. Errors: the
+ * damaged-file group, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_sets_open(struct idxi_sets *sets, int folder, const char *folder_path,
                                const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                                const struct idx_open_options *options, struct idx_error *error);
@@ -39,22 +40,25 @@ struct idxi_sets_cursor {
     uint64_t undropped; /* bytes of pages that were read since pages were dropped; UINT64_MAX: none are dropped */
 };
 
-/* Begins at the first set. Pages are dropped behind the cursor, so that memory stays bounded. */
+/* Sets the cursor to the first set. Pages that it has read are dropped from memory. The cursor needs no closing. */
 void idxi_sets_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets);
 
-/* Begins at the first set whose key is not below `key`. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* Sets the cursor to the first set whose key is not below `key`, or behind the last set. No pages are dropped. Errors:
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets, uint64_t key,
                                struct idx_error *error);
 
-/* Sets *set to the next set, whose members stay in the map, or *found to false behind the last one. Errors: as
- * for idxi_sets_seek. */
+/* Sets *set to the next set and *found to true, or *found to false behind the last set. The members, little-endian and
+ * checked, stay in the map. Errors: as for idxi_sets_seek. */
 enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
                                struct idx_error *error);
 
-/* Fails because the record that a cursor reads next has a fault. */
+/* Fails with the status of a fault. The sentence has the path of the file and the offset of the record that the cursor
+ * reads next. */
 enum idx_status idxi_sets_fail(const struct idxi_sets_cursor *cursor, enum idxf_fault fault, struct idx_error *error);
 
-/* Checks all pages, even those that were checked before, and the padding between sections. */
+/* Compares all pages with their checksums, even those that were checked before, and checks that the padding of the
+ * records and of the directory is zeros. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_sets_check_all(const struct idxi_sets *sets, struct idx_error *error);
 
 /* ---- Members in memory ---- */
@@ -65,16 +69,18 @@ struct idxi_native_members {
     size_t capacity; /* members */
 };
 
-/* Copies little-endian members to native->hashes, which grows if need be. Errors: IDX_OUT_OF_MEMORY. */
+/* Copies `count` members, 8 little-endian bytes each, to native->hashes, which grows if need be and then is not NULL,
+ * even for no members. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint8_t *members, size_t count,
                                   struct idx_error *error);
 
-/* Sets *bytes to members as files have them, little-endian: to those of the caller, or on a big-endian machine, to
- * copies in *scratch, which the next call overwrites. Errors: IDX_OUT_OF_MEMORY. */
+/* Sets *bytes to `count` members as files have them, little-endian. On a little-endian machine these are the caller's
+ * own `members`; on a big-endian one, copies in *scratch, which the next call overwrites. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_store(struct idxi_native_members *scratch, const uint64_t *members, size_t count,
                                    const uint8_t **bytes, struct idx_error *error);
 
-/* Checks a caller's set. Errors: IDX_INVALID_ARGUMENT (members don't ascend), IDX_LIMIT (too many members). */
+/* Checks a caller's set, which may be empty. Errors: IDX_INVALID_ARGUMENT (members don't ascend, each once), IDX_LIMIT
+ * (more than IDXF_MAX_MEMBERS members). */
 enum idx_status idxi_check_set(const struct idx_set *set, struct idx_error *error);
 
 #endif

@@ -13,7 +13,7 @@ enum idx_status idxi_sets_writer_open(struct idxi_sets_writer *writer, int folde
     return idxi_page_writer_open(&writer->pages, folder, IDXI_SETS_NAME, IDXF_PAGE_SIZE, writer->path, error);
 }
 
-/* Appends an entry to the directory, for the record that is written next. */
+/* Appends an entry to the directory, for the record that is written next, which has this key. */
 static enum idx_status append_entry(struct idxi_sets_writer *writer, uint64_t key, struct idx_error *error) {
     struct idxf_sets_entry entry = {.key = key, .offset = writer->header.record_bytes};
     size_t position = (size_t)writer->header.entries++ * IDXF_SETS_ENTRY_BYTES;

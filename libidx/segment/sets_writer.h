@@ -15,19 +15,22 @@ struct idxi_sets_writer {
     char *path;
 };
 
-/* Creates the file in `folder`, at `folder_path`. Call idxi_sets_writer_close even if this fails. */
+/* Creates the file, which must not exist, in `folder` (a descriptor; its path is `folder_path`). Call
+ * idxi_sets_writer_close even if this fails. The errors of this function and those below are IDX_OUT_OF_MEMORY,
+ * IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_EXISTS. */
 enum idx_status idxi_sets_writer_open(struct idxi_sets_writer *writer, int folder, const char *folder_path,
                                       struct idx_error *error);
 
-/* Appends a set of 1 to IDXF_MAX_MEMBERS members. Keys must not descend. */
+/* Appends a set of 1 to IDXF_MAX_MEMBERS members, little-endian. Its key must not be below that of the set before. */
 enum idx_status idxi_sets_writer_add(struct idxi_sets_writer *writer, const struct idxf_set *set,
                                      struct idx_error *error);
 
-/* Completes the file for the segment with this uuid, syncs it, and sets *bytes to its size. */
+/* Writes the directory, the checksums and the header, which has the segment's uuid, syncs the file, and sets *bytes to
+ * its size. */
 enum idx_status idxi_sets_writer_finish(struct idxi_sets_writer *writer, const uint8_t uuid[IDXF_UUID_BYTES],
                                         uint64_t *bytes, struct idx_error *error);
 
-/* Closes the file and frees all memory, whether it was finished or not. */
+/* Closes the file, finished or not, frees all memory, and zeroes *writer. Accepts a zeroed struct. */
 void idxi_sets_writer_close(struct idxi_sets_writer *writer);
 
 #endif

@@ -27,7 +27,8 @@ static enum idx_status read_header(struct idxi_table *table, struct idx_error *e
     return size == table->layout.file_size ? IDX_OK : idxi_fail_size(error, size, table->layout.file_size, table->path);
 }
 
-/* Makes the table use the directory at `bytes`, in the map or in memory; its lists follow it as in the file. */
+/* Makes the table use the directory at `bytes`, in the map or in memory, with its lists behind it as in the file. Does
+ * nothing for a table without blocks. */
 static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
     const struct idxf_table_layout *layout = &table->layout;
     if (table->header.blocks == 0) return;
@@ -45,7 +46,7 @@ static enum idx_status map_file(struct idxi_table *table, struct idx_error *erro
     return IDX_OK;
 }
 
-/* Makes the bitmap of checked pages, in which no page is checked yet. */
+/* Makes table->checked, in which no page is checked yet. It stays NULL for a table without pages. */
 static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *error) {
     size_t words = (size_t)(table->layout.pages + 63) / 64;
     if (words == 0) return IDX_OK;
@@ -55,7 +56,7 @@ static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *e
     return IDX_OK;
 }
 
-/* Makes the decoder; a table without blocks has none. */
+/* Makes table->decoder, which stays NULL for a table without blocks. */
 static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *error) {
     if (table->header.blocks == 0) return IDX_OK;
     table->decoder = malloc(sizeof *table->decoder);
@@ -66,22 +67,22 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly. Shifting
- * by 64 bits is not defined in C. */
-static uint64_t get_mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
+/* Returns how many of `count` evenly spread fingerprints share their first `bits` bits. Shifting by 64 bits is not
+ * defined in C. */
+static uint64_t get_group_size(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
 
-/* Sets how much is prefetched from a probe's first block on, and how many bits of the prefix are not flipped. */
+/* Sets table->prefetched_bytes and table->spared_bits. They stay 0 for a table without blocks. */
 static void set_probing_costs(struct idxi_table *table) {
     uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
     if (blocks == 0) return;
-    double reach = idxi_estimate_blocks((double)get_mean_group(count, table->prefix), (double)count / (double)blocks);
+    double reach = idxi_estimate_blocks((double)get_group_size(count, table->prefix), (double)count / (double)blocks);
     double bytes = reach * table->header.block_size;
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
     table->spared_bits = idxi_count_spared_bits(count, table->prefix);
 }
 
-/* Checks the header, maps table->file, and makes what reading it needs. No bitmap is needed for data that is loaded,
- * which is checked then. */
+/* Checks the header, maps table->file, and makes what reading needs: permutation, decoder, and bitmap. With
+ * IDX_RESIDENCE_ALL there is no bitmap, because all data is checked when it is loaded. */
 static enum idx_status check_and_map(struct idxi_table *table, const struct idx_open_options *options,
                                      struct idx_error *error) {
     IDXI_TRY(read_header(table, error));
@@ -96,7 +97,7 @@ static enum idx_status check_and_map(struct idxi_table *table, const struct idx_
     return needs_bitmap ? make_bitmap(table, error) : IDX_OK;
 }
 
-/* Closes the descriptor, unless that was done before. The file stays mapped. */
+/* Closes table->file unless it is -1, and sets it to -1. The file stays mapped. */
 static void close_file(struct idxi_table *table) {
     if (table->file >= 0) close(table->file);
     table->file = -1;
@@ -122,7 +123,7 @@ void idxi_table_close(struct idxi_table *table) {
 
 /* ---- Loading ---- */
 
-/* Returns the offset in the file where the data begins that a residence loads; it ends where the checksums begin. */
+/* Returns the offset in the file of the first byte that is loaded for a residence. All up to the checksums is. */
 static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residence residence) {
     if (residence == IDX_RESIDENCE_NONE) return table->layout.checksums;
     return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
@@ -132,7 +133,7 @@ size_t idxi_table_count_load_bytes(const struct idxi_table *table, enum idx_resi
     return (size_t)(table->layout.checksums - get_load_begin(table, residence));
 }
 
-/* Compares the page at `offset` of the file, which is at `bytes`, with its checksum. */
+/* Compares a page with its checksum. `bytes` is the page, mapped or loaded, and `offset` its place in the file. */
 static enum idx_status check_page(const struct idxi_table *table, const uint8_t *bytes, uint64_t offset,
                                   struct idx_error *error) {
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
@@ -144,8 +145,8 @@ static enum idx_status check_page(const struct idxi_table *table, const uint8_t 
 /* How many bytes are read at a time, and checked while they are in the second cache. */
 #define STEP_BYTES ((size_t)64 * IDXF_PAGE_SIZE)
 
-/* Reads what the options' residence loads into `memory`, checks its pages, and makes the table use it in place of the
- * mapped data. */
+/* Does the work of idxi_table_load, but does not close the file. From then on the table uses what was loaded in place
+ * of the mapped data. */
 static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                  struct idx_error *error) {
     uint64_t begin = get_load_begin(table, options->residence);
@@ -177,8 +178,8 @@ enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t 
     return check_page(table, table->map + offset, offset, error);
 }
 
-/* So many pages are checked together, in five times the time of one: memory is read ahead, and Linux maps as many.
- * Their number divides 64, so that their bits are in one word. */
+/* So many pages are checked together. That takes only five times as long as one page, because memory is read ahead, and
+ * Linux maps as many pages at once. The number divides 64, so that their bits are in one word. */
 #define CHECKED_PAGES 16
 
 /* Damage of the pages beside it is not reported: they stay unchecked, so whatever uses them will find it. */
@@ -214,7 +215,8 @@ static enum idx_status fail_directory_line(const struct idxi_table *table, uint6
     return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + line * IDXF_LINE_BYTES);
 }
 
-/* Checks the pages of a line of a mapped directory, and of its list where it has one, which must lie in the lists. */
+/* Checks the pages of line number `line` of a mapped directory, and of its list if it has one. Fails with
+ * IDX_BAD_CONTENT if the list is not within the lists of the file. */
 static enum idx_status check_line_pages(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
     uint64_t offset = table->layout.directory + line * IDXF_LINE_BYTES;
     IDXI_TRY(idxi_table_check_page_at(table, offset, error));
@@ -242,7 +244,7 @@ enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t
         if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     }
     bool is_sound = idxf_directory_locate_block(&table->directory, block, start);
-    return is_sound ? IDX_OK : fail_directory_line(table, 0, error); /* which line it is, is not known */
+    return is_sound ? IDX_OK : fail_directory_line(table, 0, error); /* the damaged line is unknown */
 }
 
 /* ---- Decoding blocks ---- */
@@ -273,23 +275,23 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
 
 /* ---- All fingerprints, as a stream ---- */
 
-/* Decodes the next blocks, and every IDXI_DROPPED_BYTES drops the pages that were read. *count is 0 at the end. Fails
- * if the table has not as many fingerprints as its header says. */
+/* Decodes the next blocks as idxi_blocks_read does, to the end of the table, where *count is 0. Drops mapped pages
+ * every IDXI_DROPPED_BYTES. At the end, fails unless the table has as many fingerprints as its header says. */
 static enum idx_status decode_next_blocks(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t *count,
                                           struct idx_error *error) {
     const struct idxi_table *table = stream->blocks.table;
     const struct idxf_table_header *header = &table->header;
     uint64_t blocks_a_drop = IDXI_DROPPED_BYTES / header->block_size;
-    if (stream->blocks.next / blocks_a_drop != stream->dropped) idxi_table_drop_pages(table);
-    stream->dropped = stream->blocks.next / blocks_a_drop;
+    if (stream->blocks.next / blocks_a_drop != stream->drops) idxi_table_drop_pages(table);
+    stream->drops = stream->blocks.next / blocks_a_drop;
     IDXI_TRY(idxi_blocks_read(&stream->blocks, header->blocks, fingerprints, count, error));
     stream->given += *count;
     bool agrees = *count > 0 || stream->given == header->fingerprints;
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-/* Copies fingerprints that are left of the chunk. If none is, decodes the next blocks to the chunk first. *count is 0
- * at the end. */
+/* Copies up to `capacity` fingerprints of the chunk that were not copied before, and sets *count to their number. If
+ * none are left, decodes the next blocks to the chunk first. *count is 0 at the end of the table. */
 static enum idx_status copy_from_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
                                        size_t *count, struct idx_error *error) {
     if (stream->chunk_read == stream->chunk_count) {
@@ -325,7 +327,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
     stream->stream = (struct idxi_stream){.read = read_fingerprints};
     stream->blocks = (struct idxi_blocks){.table = table};
     stream->decoded_capacity = table->decoder == NULL ? 0 : idxf_get_decoded_capacity(table->decoder);
-    stream->given = stream->dropped = 0;
+    stream->given = stream->drops = 0;
     stream->chunk_count = stream->chunk_read = 0;
 }
 
@@ -333,9 +335,9 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 #define SPARED_GROUP 8 /* searching so many fingerprints takes about as long as one more probe */
 
-double idxi_estimate_blocks(double group, double block_fingerprints) {
-    double cells = (double)IDXF_LINE_CELLS / IDXF_LINE_BLOCKS;
-    return 1 + 0.5 / cells + group / block_fingerprints;
+double idxi_estimate_blocks(double group_size, double block_fingerprints) {
+    double block_cells = (double)IDXF_LINE_CELLS / IDXF_LINE_BLOCKS; /* cells of the directory per block */
+    return 1 + 0.5 / block_cells + group_size / block_fingerprints;
 }
 
 unsigned idxi_count_spared_bits(uint64_t count, unsigned prefix) {

@@ -13,6 +13,7 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/stream.h"
 
+/* An open table file. */
 struct idxi_table {
     struct idxf_table_header header;
     struct idxf_table_layout layout;
@@ -34,26 +35,31 @@ struct idxi_table {
     char *path;
 };
 
-/* Opens the file `name` in `folder`, whose path is `folder_path`, and checks the header and the size. Call
- * idxi_table_close even if this fails. */
+/* Opens and maps the file `name` in `folder` (a descriptor; its path is `folder_path`), and checks its header and size.
+ * `options` say whether pages are checked, and what idxi_table_load will load. Call idxi_table_close even if this
+ * fails. Errors: the damaged-file group, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error);
 
-/* Returns the bytes of memory that the loaded data of a residence needs, in whole pages. */
+/* Returns how many bytes of memory idxi_table_load needs for a residence, a multiple of IDXF_PAGE_SIZE; 0 if it loads
+ * nothing. */
 size_t idxi_table_count_load_bytes(const struct idxi_table *table, enum idx_residence residence);
 
-/* Loads the data of the options' residence into `memory`, which is aligned to a page and must live as long as the
- * table, and checks each page. A table that is used as it is mapped needs no loading. */
+/* Loads what options->residence says into `memory`, and closes the file's descriptor; the file stays mapped. Each page
+ * is checked unless options->skip_page_checks. `memory` has as many bytes as idxi_table_count_load_bytes says (NULL for
+ * none), begins at a page, and must outlive the table. Errors: IDX_BAD_CHECKSUM, IDX_IO_ERROR. */
 enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                 struct idx_error *error);
 
-/* Closes the file, and frees all but the memory of the loaded data. */
+/* Closes and unmaps the file, and frees all memory but that of the loaded data, which is the caller's. */
 void idxi_table_close(struct idxi_table *table);
 
-/* Compares page `page` (from 0, after the header) with its checksum, even if that was done before. */
+/* Compares page `page` (from 0, after the header) with its checksum, even if that was done before. Errors:
+ * IDX_BAD_CHECKSUM. */
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
-/* Compares a page with its checksum, and notes that it is correct. Pages beside it are checked and noted with it. */
+/* Compares page `page` (from 0, after the header) with its checksum, and notes in table->checked that it is correct.
+ * That must not be NULL. Does the same for pages beside it, but ignores their damage. Errors: IDX_BAD_CHECKSUM. */
 enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Drops mapped pages from memory; they are read again when they are used. Code that reads a whole table calls this
@@ -61,8 +67,8 @@ enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64
 #define IDXI_DROPPED_BYTES ((uint64_t)4 << 20)
 void idxi_table_drop_pages(const struct idxi_table *table);
 
-/* Checks the page of the bytes at `offset` of the file, unless that was done before. It must be called before they are
- * used where they are mapped. */
+/* Checks the page that has byte `offset` of the file, which is behind the header, unless that was done before or pages
+ * are not checked. Must be called before bytes of the page are read in the map. Errors: IDX_BAD_CHECKSUM. */
 static inline enum idx_status idxi_table_check_page_at(const struct idxi_table *table, uint64_t offset,
                                                        struct idx_error *error) {
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
@@ -71,82 +77,86 @@ static inline enum idx_status idxi_table_check_page_at(const struct idxi_table *
     return idxi_table_check_new_page(table, page, error);
 }
 
-/* Returns the offset of a block in the file. */
+/* Returns the offset of block number `block` in the file. */
 static inline uint64_t idxi_table_get_block_offset(const struct idxi_table *table, uint64_t block) {
     return table->layout.blocks + block * table->header.block_size;
 }
 
-/* Returns the bytes of a block, whose page must be checked first where blocks are mapped. */
+/* Returns the bytes of block number `block`. If blocks are mapped, idxi_table_check_page_at checks its page first. */
 static inline const uint8_t *idxi_table_get_block(const struct idxi_table *table, uint64_t block) {
     return table->blocks + block * table->header.block_size;
 }
 
-/* Asks the system to read the pages of the blocks from `begin` to before `end`, which will all be needed: some hundred
- * KiB at most, since systems ignore what is beyond. Does nothing where blocks are loaded. */
+/* Asks the system to read the pages of the blocks from number `begin` to before `end` into memory, without waiting.
+ * They should have some hundred KiB at most, since systems ignore what is beyond. Does nothing if blocks are loaded. */
 void idxi_table_request_pages(const struct idxi_table *table, uint64_t begin, uint64_t end);
 
-/* Returns the directory line in which the search for a permuted, left-aligned fingerprint begins. */
+/* Returns the directory line where the search for a permuted, left-aligned fingerprint begins, IDXF_LINE_BYTES bytes,
+ * for example to prefetch it. The table must have blocks. */
 static inline const uint8_t *idxi_table_get_line(const struct idxi_table *table, uint64_t fingerprint) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
     return table->directory.lines + line * IDXF_LINE_BYTES;
 }
 
-/* Sets *start to the block where the search for a permuted, left-aligned fingerprint and those above it begins: all
- * blocks before it have lower keys. It is the number of blocks if all keys are lower. Errors: IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT. */
+/* Sets *start to the first block that can have a permuted, left-aligned fingerprint or one above it: all blocks before
+ * it have lower keys. If all keys are lower, start->block is the number of blocks. The table must have blocks. Errors:
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
                                       struct idx_error *error);
 
-/* Sets *start to the block of this number. Checks the whole directory first, if it is mapped. Errors: as for
- * idxi_table_find_block. */
+/* Sets *start to block number `block`, for idxi_blocks_begin. Checks the whole directory first if it is mapped, which
+ * takes long in a large table. The table must have blocks. Errors: as for idxi_table_find_block. */
 enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
                                         struct idx_error *error);
 
 /* Blocks that are being decoded, in their order. */
 struct idxi_blocks {
     const struct idxi_table *table;
-    uint64_t next; /* block */
+    uint64_t next; /* number of the next block */
     struct idxf_bounds bounds;
 };
 
-/* Begins at the block of `start`, which idxi_table_find_block or idxi_table_locate_block has set. */
+/* Begins decoding at the block of `start`, which idxi_table_find_block or idxi_table_locate_block has set. *blocks
+ * needs no closing. */
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
 
-/* Decodes the next blocks, up to block `end` (from blocks->next to the number of blocks): a few of them, or none at the
- * end. `fingerprints` has space for idxf_get_decoded_capacity(table->decoder) of them. Each page is checked before its
- * first use, unless the index was opened otherwise. The fingerprints ascend, also from one call to the next. Errors:
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then nothing is returned. */
+/* Decodes one or a few of the next blocks, but none from block `end` on, which is at most the number of blocks. Writes
+ * their fingerprints, permuted and left-aligned, and sets *count to their number, which is 0 only at `end`. There must
+ * be space for idxf_get_decoded_capacity(table->decoder) of them. They ascend, also from one call to the next. Each
+ * page is checked before its first use, unless the table was opened with skip_page_checks. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT; then *fingerprints and *count are unspecified. */
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
                                  struct idx_error *error);
 
 /* ---- All fingerprints ---- */
 
 /* The fingerprints of an open table as a stream, in the order of the table: permuted, left-aligned, ascending. */
-
 struct idxi_table_stream {
     struct idxi_stream stream; /* without values */
     struct idxi_blocks blocks;
     size_t decoded_capacity;                /* fingerprints for which idxi_blocks_read needs space */
-    uint64_t given;                         /* fingerprints that were read so far */
-    uint64_t dropped;                       /* how often mapped pages were dropped */
+    uint64_t given;                         /* fingerprints of the blocks so far */
+    uint64_t drops;                         /* how often mapped pages were dropped from memory */
     uint64_t chunk[IDXF_MAX_DECODED_WORDS]; /* decoded when a caller's array was too small for as many */
     size_t chunk_count, chunk_read;         /* fingerprints in the chunk, and those of them that a caller got */
 };
 
-/* Begins at the first fingerprint. The table stays the caller's, and open. Each page is checked before its first use,
- * unless the table was opened otherwise. A fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT) ends the stream, and so
- * do fingerprints that don't ascend, and a number of them that is not the header's. The stream drops mapped pages
- * behind it, so it keeps at most a few MiB of the table in memory. Any number of streams may read a table at a time. */
+/* Begins at the first fingerprint. The table must stay open as long as the stream, which needs no closing. Any number
+ * of streams may read a table at a time. The stream drops mapped pages that it has read, so at most a few MiB of the
+ * table are in memory. Each page is checked before its first use, unless the table was opened with skip_page_checks.
+ * Reading fails with IDX_BAD_CHECKSUM, or with IDX_BAD_CONTENT if a block has a fault, if fingerprints don't ascend, or
+ * if there are not as many as the header says. */
 void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table);
 
 /* ---- What a probe costs ---- */
 
-/* Returns how many blocks a probe searches if `group` fingerprints have its prefix: those that hold them, and on
- * average half a cell of the directory before them. */
-double idxi_estimate_blocks(double group, double block_fingerprints);
+/* Returns how many blocks a probe searches on average if `group_size` fingerprints have its prefix and a block holds
+ * `block_fingerprints`: the blocks of the group, and half a cell of the directory before them. */
+double idxi_estimate_blocks(double group_size, double block_fingerprints);
 
-/* Returns how many of the last bits of the prefix of a table with a radius are not flipped, but searched for all their
- * values at once: as many as let a probe find a few of the table's `count` fingerprints. */
+/* Returns how many of the last bits of a prefix of `prefix` bits a look-up spares: a table with a radius is not probed
+ * with these flipped, but each probe searches all their values at once. They are as many as let a probe find a few of
+ * the table's `count` fingerprints. */
 unsigned idxi_count_spared_bits(uint64_t count, unsigned prefix);
 
 #endif

@@ -12,7 +12,7 @@
 #define WINDOW ((size_t)1 << 16) /* fingerprints in memory at a time: more than any block holds */
 _Static_assert(WINDOW > IDXF_MAX_BLOCK_FINGERPRINTS, "a block is chosen from what is in memory");
 
-/* The keys of the blocks so far. At most `max` are in memory; of more, the first ones are in a temporary file. */
+/* The keys of the blocks so far. At most `max` are in memory; earlier ones are in a temporary file. */
 struct keys {
     uint64_t *items; /* those that are not in the file */
     size_t count, capacity, max;
@@ -20,42 +20,42 @@ struct keys {
     uint64_t spilled; /* keys in the file */
 };
 
-/* A table that is being written. */
-struct writing {
+/* The state of idxi_table_write. */
+struct table_writer {
     struct idxi_table_job *job;
     struct idx_error *error;
     struct idxi_page_writer pages;
     struct keys keys;
     uint64_t *window; /* fingerprints read; those from `begin` to `end` are still to be written */
     size_t begin, end;
-    bool ended; /* the stream has no more */
+    bool ended; /* the stream has no more fingerprints */
     struct idxf_statistics_counter counter;
     struct idxf_encoder encoder;
 };
 
-/* Reports that so many more fingerprints were written. Fails with IDX_CANCELLED if job->progress returns false. */
-static enum idx_status report_progress(const struct writing *writing, uint64_t fingerprints) {
-    const struct idxi_table_job *job = writing->job;
+/* Reports that `fingerprints` more were written. Fails with IDX_CANCELLED if job->progress returns false. */
+static enum idx_status report_progress(const struct table_writer *writer, uint64_t fingerprints) {
+    const struct idxi_table_job *job = writer->job;
     bool goes_on = job->progress == NULL || job->progress(job->context, fingerprints);
-    return goes_on ? IDX_OK : idxi_fail(writing->error, IDX_CANCELLED, NULL, "cancelled: nothing was published");
+    return goes_on ? IDX_OK : idxi_fail(writer->error, IDX_CANCELLED, NULL, "cancelled: nothing was published");
 }
 
 /* ---- Keys ---- */
 
-/* Appends the keys in memory to the temporary file, which is made first if need be. */
-static enum idx_status spill_keys(struct writing *writing) {
-    struct keys *keys = &writing->keys;
-    const struct idxi_table_job *job = writing->job;
+/* Appends the keys in memory to the temporary file, and empties the memory. Makes the file if there is none. */
+static enum idx_status spill_keys(struct table_writer *writer) {
+    struct keys *keys = &writer->keys;
+    const struct idxi_table_job *job = writer->job;
     if (keys->file < 0)
-        IDXI_TRY(idxi_make_temporary_file(&keys->file, job->temporary_folder, job->temporary_path, writing->error));
+        IDXI_TRY(idxi_make_temporary_file(&keys->file, job->temporary_folder, job->temporary_path, writer->error));
     IDXI_TRY(idxi_write_at(keys->file, keys->items, keys->count * sizeof *keys->items,
-                           keys->spilled * sizeof *keys->items, job->temporary_path, writing->error));
+                           keys->spilled * sizeof *keys->items, job->temporary_path, writer->error));
     keys->spilled += keys->count;
     keys->count = 0;
     return IDX_OK;
 }
 
-/* Raises the capacity for keys in memory, up to keys->max. */
+/* Raises keys->capacity, which must be below keys->max, to about twice as many keys, but at most to keys->max. */
 static enum idx_status grow_keys(struct keys *keys, struct idx_error *error) {
     size_t new_capacity = keys->capacity * 2 + 1024;
     if (new_capacity > keys->max) new_capacity = keys->max;
@@ -67,60 +67,58 @@ static enum idx_status grow_keys(struct keys *keys, struct idx_error *error) {
 }
 
 /* Appends the key of a block that was written. Fails with IDX_LIMIT if the table has too many blocks. */
-static enum idx_status append_key(struct writing *writing, uint64_t key) {
-    struct keys *keys = &writing->keys;
+static enum idx_status append_key(struct table_writer *writer, uint64_t key) {
+    struct keys *keys = &writer->keys;
     if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
-        return idxi_fail(writing->error, IDX_LIMIT, NULL, "a table can have at most %lld blocks: choose larger blocks",
+        return idxi_fail(writer->error, IDX_LIMIT, NULL, "a table can have at most %lld blocks: choose larger blocks",
                          (long long)IDXF_MAX_BLOCKS);
-    if (keys->count == keys->max) IDXI_TRY(spill_keys(writing));
-    if (keys->count == keys->capacity) IDXI_TRY(grow_keys(keys, writing->error));
+    if (keys->count == keys->max) IDXI_TRY(spill_keys(writer));
+    if (keys->count == keys->capacity) IDXI_TRY(grow_keys(keys, writer->error));
     keys->items[keys->count++] = key;
     return IDX_OK;
 }
 
 /* ---- Blocks ---- */
 
-/* Moves the fingerprints that are still to be written to the front of the window, fills what is left of it as far as
- * the stream goes, and counts the fingerprints that were read in the statistics. */
-static enum idx_status fill_window(struct writing *writing) {
-    struct idxi_stream *stream = writing->job->fingerprints;
-    size_t kept = writing->end - writing->begin, count;
-    memmove(writing->window, writing->window + writing->begin, kept * sizeof *writing->window);
-    writing->begin = 0;
-    for (writing->end = kept; writing->end < WINDOW && !writing->ended; writing->end += count) {
-        IDXI_TRY(
-            stream->read(stream, writing->window + writing->end, NULL, WINDOW - writing->end, &count, writing->error));
-        writing->ended = count == 0;
+/* Moves the fingerprints that are still to be written to the front of the window, and fills the rest from the stream,
+ * until the window is full or the stream ends. Adds what was read to the statistics. */
+static enum idx_status fill_window(struct table_writer *writer) {
+    struct idxi_stream *stream = writer->job->fingerprints;
+    size_t kept = writer->end - writer->begin, count;
+    memmove(writer->window, writer->window + writer->begin, kept * sizeof *writer->window);
+    writer->begin = 0;
+    for (writer->end = kept; writer->end < WINDOW && !writer->ended; writer->end += count) {
+        IDXI_TRY(stream->read(stream, writer->window + writer->end, NULL, WINDOW - writer->end, &count, writer->error));
+        writer->ended = count == 0;
     }
-    idxf_statistics_add(&writing->counter, writing->window + kept, writing->end - kept);
+    idxf_statistics_add(&writer->counter, writer->window + kept, writer->end - kept);
     return IDX_OK;
 }
 
-/* Writes blocks of the fingerprints in the window, until too few are left to choose those of another block: that
- * depends on the next IDXF_MAX_BLOCK_FINGERPRINTS, or on all that are left at the end of the stream. */
-static enum idx_status write_blocks_of_window(struct writing *writing, struct idxf_encoder *encoder) {
-    size_t min_left = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS;
+/* Writes blocks of the fingerprints in the window. Before the end of the stream, it keeps fewer than
+ * IDXF_MAX_BLOCK_FINGERPRINTS for the next window, since the encoder needs as many to choose those of a block. */
+static enum idx_status write_blocks_of_window(struct table_writer *writer, struct idxf_encoder *encoder) {
+    size_t min_left = writer->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS;
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
-    while (writing->end - writing->begin >= min_left) {
-        writing->begin +=
-            idxf_block_encode(encoder, writing->window + writing->begin, writing->end - writing->begin, block);
-        IDXI_TRY(append_key(writing, writing->window[writing->begin - 1]));
-        IDXI_TRY(idxi_page_writer_write(&writing->pages, block, encoder->form.block_size, writing->error));
+    while (writer->end - writer->begin >= min_left) {
+        writer->begin += idxf_block_encode(encoder, writer->window + writer->begin, writer->end - writer->begin, block);
+        IDXI_TRY(append_key(writer, writer->window[writer->begin - 1]));
+        IDXI_TRY(idxi_page_writer_write(&writer->pages, block, encoder->form.block_size, writer->error));
     }
-    writing->job->header.fingerprints += writing->begin;
-    return report_progress(writing, writing->begin);
+    writer->job->header.fingerprints += writer->begin;
+    return report_progress(writer, writer->begin);
 }
 
 #define MIN_COUNTED 4096 /* fewer fingerprints are no reason for a code of their own */
 
-/* Sets form->code to one of the table's own if that saves more than a fiftieth of the bits, judged by the fingerprints
- * in the window: the first ones, or all. Sets form->long_codes by the code that is used. Leaves the form as it is if
- * there are fewer than MIN_COUNTED fingerprints. */
-static void choose_code(const struct writing *writing, struct idxf_block_form *form) {
+/* Counts the differences of the fingerprints in the first window. Replaces form->code by the code that suits them best
+ * if that saves more than a fiftieth of the bits, and sets form->long_codes for the code that is used. Leaves *form as
+ * it is if there are fewer than MIN_COUNTED fingerprints. */
+static void choose_code(const struct table_writer *writer, struct idxf_block_form *form) {
     struct idxf_difference_counts counts = {{0}};
     struct idxf_code own_code;
-    if (writing->end < MIN_COUNTED) return;
-    idxf_count_differences(&counts, writing->window[0], writing->window + 1, writing->end - 1, form->bits);
+    if (writer->end < MIN_COUNTED) return;
+    idxf_count_differences(&counts, writer->window[0], writer->window + 1, writer->end - 1, form->bits);
     idxf_code_choose(&own_code, &counts, form->bits);
     struct idxf_code_cost current_cost = idxf_code_compute_cost(&form->code, &counts, form->bits);
     struct idxf_code_cost own_cost = idxf_code_compute_cost(&own_code, &counts, form->bits);
@@ -129,169 +127,173 @@ static void choose_code(const struct writing *writing, struct idxf_block_form *f
     form->long_codes = idxf_needs_long_codes(form, &counts);
 }
 
-/* Writes all blocks, and completes the header but for the lists of the directory. */
-static enum idx_status write_blocks(struct writing *writing) {
-    struct idxf_table_header *header = &writing->job->header;
+/* Writes all blocks and collects their keys. Sets what job->header lacks, except header->list_bytes. */
+static enum idx_status write_blocks(struct table_writer *writer) {
+    struct idxf_table_header *header = &writer->job->header;
     struct idxf_permutation permutation;
     struct idxf_block_form form = idxf_table_get_block_form(header);
-    struct idxf_encoder *encoder = &writing->encoder;
-    idxf_statistics_begin(&writing->counter, (unsigned)__builtin_popcountll(header->mask));
+    struct idxf_encoder *encoder = &writer->encoder;
+    idxf_statistics_begin(&writer->counter, (unsigned)__builtin_popcountll(header->mask));
     header->fingerprints = 0;
-    IDXI_TRY(fill_window(writing));
-    choose_code(writing, &form);
+    IDXI_TRY(fill_window(writer));
+    choose_code(writer, &form);
     header->code = form.code;
     header->long_codes = form.long_codes;
     idxf_encoder_init(encoder, &form);
     for (;;) {
-        IDXI_TRY(write_blocks_of_window(writing, encoder));
-        if (writing->ended) break;
-        IDXI_TRY(fill_window(writing));
+        IDXI_TRY(write_blocks_of_window(writer, encoder));
+        if (writer->ended) break;
+        IDXI_TRY(fill_window(writer));
     }
     idxf_permutation_init(&permutation, header->mask, header->bits);
-    header->statistics = idxf_statistics_end(&writing->counter, &permutation);
-    header->blocks = writing->keys.spilled + writing->keys.count;
-    return idxi_page_writer_pad(&writing->pages, writing->error);
+    header->statistics = idxf_statistics_end(&writer->counter, &permutation);
+    header->blocks = writer->keys.spilled + writer->keys.count;
+    return idxi_page_writer_pad(&writer->pages, writer->error);
 }
 
 /* ---- The directory ---- */
 
-/* The list of a line, and the number of its first key. */
+/* The list of a directory line, and the number of its first key, counted from the first block of the table. */
 struct line_list {
     struct idxf_list list;
     uint64_t first_key;
 };
 
-/* A directory that is being made: first the lines, from all keys; then the lists, from all keys again. */
-struct making {
-    struct writing *writing;
+/* The state of writing a directory: first the lines, from all keys; then the lists, from all keys again. */
+struct directory_builder {
+    struct table_writer *writer;
     struct idxf_directory_writer directory;
     struct line_list *lists; /* of all lines that have one; they are written after all lines */
     size_t list_count, list_capacity;
-    size_t current_list;
-    uint64_t key_number; /* of the current key */
+    size_t current_list; /* place in `lists` of the list that the next key can belong to */
+    uint64_t key_number; /* of the next key for the lists */
     uint64_t page_begin; /* where `page` begins among the bytes of all lists */
     uint8_t page[IDXF_PAGE_SIZE];
 };
 
-/* Appends the list of a line that was written to making->lists, if the line has one. */
-static enum idx_status append_line_list(struct making *making, const uint8_t *line) {
+/* Appends the list of a line that was written to builder->lists, if the line has one. */
+static enum idx_status append_line_list(struct directory_builder *builder, const uint8_t *line) {
     if (idxf_count_listed_keys(line) == 0) return IDX_OK;
-    IDXI_GROW(making->lists, making->list_capacity, making->list_count + 1, making->writing->error);
-    making->lists[making->list_count++] = (struct line_list){idxf_line_read_list(line), idxf_get_first_block(line)};
+    IDXI_GROW(builder->lists, builder->list_capacity, builder->list_count + 1, builder->writer->error);
+    builder->lists[builder->list_count++] = (struct line_list){idxf_line_read_list(line), idxf_get_first_block(line)};
     return IDX_OK;
 }
 
-/* Writes the current line of the directory, and begins the next one. */
-static enum idx_status write_directory_line(struct making *making) {
+/* Writes the current line of the directory, notes its list, and begins the next line. */
+static enum idx_status write_directory_line(struct directory_builder *builder) {
     uint8_t bytes[IDXF_LINE_BYTES];
-    idxf_directory_write_line(&making->directory, bytes);
-    IDXI_TRY(append_line_list(making, bytes));
-    return idxi_page_writer_write(&making->writing->pages, bytes, sizeof bytes, making->writing->error);
+    idxf_directory_write_line(&builder->directory, bytes);
+    IDXI_TRY(append_line_list(builder, bytes));
+    return idxi_page_writer_write(&builder->writer->pages, bytes, sizeof bytes, builder->writer->error);
 }
 
-/* Adds keys to lines of the directory, each of which is written as soon as a key belongs to a later one. */
-static enum idx_status add_keys_to_lines(struct making *making, const uint64_t *keys, size_t count) {
+/* Adds the next `count` keys to the lines of the directory. Writes a line as soon as a key belongs to a later one. */
+static enum idx_status add_keys_to_lines(struct directory_builder *builder, const uint64_t *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        while (!idxf_directory_add_key(&making->directory, keys[i])) IDXI_TRY(write_directory_line(making));
+        while (!idxf_directory_add_key(&builder->directory, keys[i])) IDXI_TRY(write_directory_line(builder));
     }
     return IDX_OK;
 }
 
-/* Writes the first `size` bytes of making->page, and clears the page for the bytes of lists that follow them. */
-static enum idx_status write_list_page(struct making *making, size_t size) {
-    struct writing *writing = making->writing;
-    IDXI_TRY(idxi_page_writer_write(&writing->pages, making->page, size, writing->error));
-    making->page_begin += size;
-    memset(making->page, 0, sizeof making->page);
+/* Writes the first `size` bytes of builder->page, and clears the page for the bytes of lists that follow them. */
+static enum idx_status write_list_page(struct directory_builder *builder, size_t size) {
+    struct table_writer *writer = builder->writer;
+    IDXI_TRY(idxi_page_writer_write(&writer->pages, builder->page, size, writer->error));
+    builder->page_begin += size;
+    memset(builder->page, 0, sizeof builder->page);
     return IDX_OK;
 }
 
-/* Adds those of the next `count` keys that belong to lists to making->page, and writes each full page. A key that
+/* Adds those of the next `count` keys that belong to lists to builder->page, and writes each full page. A key that
  * crosses the end of a page is added to both. */
-static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
-    for (size_t i = 0; i < count; i++, making->key_number++) {
-        const struct line_list *current = &making->lists[making->current_list],
-                               *end = making->lists + making->list_count;
-        while (current < end && making->key_number >= current->first_key + current->list.count) current++;
-        making->current_list = (size_t)(current - making->lists);
-        if (current == end || making->key_number < current->first_key) continue;
-        uint64_t number = making->key_number - current->first_key, size = sizeof making->page;
-        uint64_t part = idxf_find_place(keys[i], making->directory.lines).part;
-        idxf_list_write_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
+static enum idx_status add_keys_to_lists(struct directory_builder *builder, const uint64_t *keys, size_t count) {
+    for (size_t i = 0; i < count; i++, builder->key_number++) {
+        const struct line_list *current = &builder->lists[builder->current_list],
+                               *end = builder->lists + builder->list_count;
+        while (current < end && builder->key_number >= current->first_key + current->list.count) current++;
+        builder->current_list = (size_t)(current - builder->lists);
+        if (current == end || builder->key_number < current->first_key) continue;
+        uint64_t number = builder->key_number - current->first_key, size = sizeof builder->page;
+        uint64_t part = idxf_find_place(keys[i], builder->directory.lines).part;
+        idxf_list_write_key(&current->list, number, part, builder->page_begin, builder->page_begin + size,
+                            builder->page);
         uint64_t key_end = current->list.at + ((number + 1) * current->list.width + 7) / 8;
-        if (key_end <= making->page_begin + size) continue;
-        IDXI_TRY(write_list_page(making, (size_t)size));
-        idxf_list_write_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
+        if (key_end <= builder->page_begin + size) continue;
+        IDXI_TRY(write_list_page(builder, (size_t)size));
+        idxf_list_write_key(&current->list, number, part, builder->page_begin, builder->page_begin + size,
+                            builder->page);
     }
     return IDX_OK;
 }
 
-/* Calls `visit` for all keys in their order, in portions. Keys in the file, which are all or none, are read as many at
- * a time as may be in memory. */
-static enum idx_status visit_all_keys(struct making *making,
-                                      enum idx_status (*visit)(struct making *, const uint64_t *, size_t)) {
-    const struct writing *writing = making->writing;
-    const struct keys *keys = &writing->keys;
-    if (keys->spilled == 0) return visit(making, keys->items, keys->count);
+/* Calls `visit` with all keys in their order, some at a time. The keys must be all in memory or all in the file; from
+ * the file, at most keys->max are read at a time. */
+static enum idx_status visit_all_keys(struct directory_builder *builder,
+                                      enum idx_status (*visit)(struct directory_builder *, const uint64_t *, size_t)) {
+    const struct table_writer *writer = builder->writer;
+    const struct keys *keys = &writer->keys;
+    if (keys->spilled == 0) return visit(builder, keys->items, keys->count);
     for (uint64_t done = 0, count; done < keys->spilled; done += count) {
         count = keys->spilled - done < keys->max ? keys->spilled - done : keys->max;
         IDXI_TRY(idxi_read_at(keys->file, keys->items, count * sizeof *keys->items, done * sizeof *keys->items,
-                              writing->job->temporary_path, writing->error));
-        IDXI_TRY(visit(making, keys->items, (size_t)count));
+                              writer->job->temporary_path, writer->error));
+        IDXI_TRY(visit(builder, keys->items, (size_t)count));
     }
     return IDX_OK;
 }
 
-/* Writes the lines, and the lists behind them, whose size is known only now: it completes the header. */
-static enum idx_status make_directory(struct making *making) {
-    struct writing *writing = making->writing;
-    struct idxf_table_header *header = &writing->job->header;
-    idxf_directory_begin(&making->directory, idxf_directory_count_lines(header->blocks));
-    IDXI_TRY(visit_all_keys(making, add_keys_to_lines));
-    while (making->directory.line < making->directory.lines) IDXI_TRY(write_directory_line(making));
-    header->list_bytes = making->directory.list_bytes;
-    if (making->list_count > 0) IDXI_TRY(visit_all_keys(making, add_keys_to_lists));
-    IDXI_TRY(write_list_page(making, (size_t)(header->list_bytes - making->page_begin)));
-    return idxi_page_writer_pad(&writing->pages, writing->error);
+/* Writes all lines, then all lists, and fills the last page with zeros. Sets header->list_bytes. */
+static enum idx_status make_directory(struct directory_builder *builder) {
+    struct table_writer *writer = builder->writer;
+    struct idxf_table_header *header = &writer->job->header;
+    idxf_directory_begin(&builder->directory, idxf_directory_count_lines(header->blocks));
+    IDXI_TRY(visit_all_keys(builder, add_keys_to_lines));
+    while (builder->directory.line < builder->directory.lines) IDXI_TRY(write_directory_line(builder));
+    header->list_bytes = builder->directory.list_bytes;
+    if (builder->list_count > 0) IDXI_TRY(visit_all_keys(builder, add_keys_to_lists));
+    IDXI_TRY(write_list_page(builder, (size_t)(header->list_bytes - builder->page_begin)));
+    return idxi_page_writer_pad(&writer->pages, writer->error);
 }
 
-/* Writes the directory. If the temporary file has some keys, the others follow them there first. */
-static enum idx_status write_directory(struct writing *writing) {
-    struct making *making = calloc(1, sizeof *making);
-    if (making == NULL) return idxi_fail_memory(writing->error);
-    making->writing = writing;
-    enum idx_status status = writing->keys.spilled > 0 ? spill_keys(writing) : IDX_OK;
-    if (status == IDX_OK) status = make_directory(making);
-    free(making->lists);
-    free(making);
+/* Writes the directory from the keys of all blocks. If the temporary file has some of them, appends the others to it
+ * first. */
+static enum idx_status write_directory(struct table_writer *writer) {
+    struct directory_builder *builder = calloc(1, sizeof *builder);
+    if (builder == NULL) return idxi_fail_memory(writer->error);
+    builder->writer = writer;
+    enum idx_status status = writer->keys.spilled > 0 ? spill_keys(writer) : IDX_OK;
+    if (status == IDX_OK) status = make_directory(builder);
+    free(builder->lists);
+    free(builder);
     return status;
 }
 
 /* ---- The whole ---- */
 
-/* Writes all sections of the file, and its header last, which needs what they found out. */
-static enum idx_status write_table(struct writing *writing) {
-    const struct idxi_table_job *job = writing->job;
+/* Writes all sections of the file: blocks, directory, checksums, and last the header, which depends on the others. The
+ * caller frees what *writer holds, also after an error. */
+static enum idx_status write_table(struct table_writer *writer) {
+    const struct idxi_table_job *job = writer->job;
     uint8_t page[IDXF_PAGE_SIZE];
-    writing->window = malloc(WINDOW * sizeof *writing->window);
-    if (writing->window == NULL) return idxi_fail_memory(writing->error);
-    IDXI_TRY(idxi_page_writer_open(&writing->pages, job->folder, job->name, IDXF_PAGE_SIZE, job->path, writing->error));
-    IDXI_TRY(write_blocks(writing));
-    IDXI_TRY(write_directory(writing));
-    IDXI_TRY(idxi_page_writer_write_checksums(&writing->pages, writing->error));
+    writer->window = malloc(WINDOW * sizeof *writer->window);
+    if (writer->window == NULL) return idxi_fail_memory(writer->error);
+    IDXI_TRY(idxi_page_writer_open(&writer->pages, job->folder, job->name, IDXF_PAGE_SIZE, job->path, writer->error));
+    IDXI_TRY(write_blocks(writer));
+    IDXI_TRY(write_directory(writer));
+    IDXI_TRY(idxi_page_writer_write_checksums(&writer->pages, writer->error));
     idxf_table_header_write(&job->header, page);
-    return idxi_page_writer_finish(&writing->pages, page, sizeof page, writing->error);
+    return idxi_page_writer_finish(&writer->pages, page, sizeof page, writer->error);
 }
 
 enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size, struct idx_error *error) {
     size_t max_keys = job->key_memory / sizeof(uint64_t);
-    struct writing writing = {
+    struct table_writer writer = {
         .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .max = max_keys > 0 ? max_keys : 1}};
-    enum idx_status status = write_table(&writing);
-    if (status == IDX_OK) *file_size = writing.pages.written;
-    idxi_page_writer_close(&writing.pages);
-    if (writing.keys.file >= 0) close(writing.keys.file);
-    free(writing.keys.items);
-    free(writing.window);
+    enum idx_status status = write_table(&writer);
+    if (status == IDX_OK) *file_size = writer.pages.written;
+    idxi_page_writer_close(&writer.pages);
+    if (writer.keys.file >= 0) close(writer.keys.file);
+    free(writer.keys.items);
+    free(writer.window);
     return status;
 }

@@ -26,31 +26,31 @@ static const double line_times[SIZES] = {2.6, 2.6, 2.6, 2.6, 2.2, 2.4, 6, 6.2, 6
 #define LINE_FINGERPRINTS 8.0
 #define LINE_STARTS_BITS 4
 
-/* Interpolates between values[i], each that of 2^(16 + 2i) bytes, for `bytes` bytes: linearly, by the logarithm of the
- * bytes. */
+/* Returns the value for `bytes` bytes of memory, where values[i] is that for 2^(16 + 2i) bytes. Interpolates linearly
+ * by the logarithm of the bytes. Below the first and above the last size, returns the value of that. */
 static double interpolate(const double *values, double bytes) {
     double position = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
     unsigned below = (unsigned)fmin(position, SIZES - 2);
     return values[below] + (values[below + 1] - values[below]) * (position - below);
 }
 
-/* Returns how many cache lines the patterns of a part with up to `errors` bits lead to. Values that differ only in
- * their last `bits_within` bits are in one line. */
+/* Returns how many distinct cache lines a query reads that probes a part with all patterns of up to `errors` bits.
+ * Values of the part that differ only in their last `bits_within` bits share a line. */
 static double count_distinct_lines(const struct idxi_part *part, unsigned errors, double bits_within) {
     unsigned within = (unsigned)fmin(fmax(bits_within, 0), part->bits);
     return idxi_count_patterns(part->bits - within, errors);
 }
 
-/* Returns how many nanoseconds the probes of a part for up to `errors` errors take, with `count` fingerprints. The
- * layout has `bytes` bytes in all, of which the `starts` bytes of arrays say where the buckets of all parts begin. */
-static double get_probing_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts,
+/* Returns how many nanoseconds the probes of a part for up to `errors` errors take, with `count` fingerprints. All
+ * tables of the layout have `bytes` bytes, and `starts_bytes` of them are the arrays of where buckets begin. */
+static double get_probing_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts_bytes,
                                double bytes) {
     double candidates = (double)count / exp2(part->bits);
     double lines = 0.9 + candidates / LINE_FINGERPRINTS; /* of a bucket, which may begin anywhere in a line */
     double patterns = idxi_count_patterns(part->bits, errors);
     double time = patterns * (PROBE_TIME + lines * interpolate(line_times, bytes));
     if (bytes > MIN_SHARED && bytes < MAX_SHARED) time += patterns * fmax(lines - LINES_AHEAD, 0) * LATE_LINE_TIME;
-    time += count_distinct_lines(part, errors, LINE_STARTS_BITS) * interpolate(waits, starts);
+    time += count_distinct_lines(part, errors, LINE_STARTS_BITS) * interpolate(waits, starts_bytes);
     return time + count_distinct_lines(part, errors, log2(LINE_FINGERPRINTS / candidates)) * interpolate(waits, bytes);
 }
 
@@ -58,7 +58,7 @@ static double get_probing_time(uint64_t count, const struct idxi_part *part, uns
 
 #define BYTES_BESIDES 4096 /* about as many as an unpacked segment has besides its tables */
 
-/* Returns how many bytes the arrays take in all that say where buckets begin. */
+/* Returns the bytes of the arrays of all parts that say where buckets begin. */
 static uint64_t count_starts_bytes(const struct idxi_layout *layout) {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < layout->count; i++)
@@ -69,8 +69,8 @@ static uint64_t count_starts_bytes(const struct idxi_layout *layout) {
 /* Sets a layout's bytes and nanoseconds with `count` fingerprints. Returns false if a part has too many patterns for
  * the layout to be used; then nanoseconds is not set. */
 static bool set_costs(struct idxi_layout *layout, uint64_t count) {
-    uint64_t starts = count_starts_bytes(layout);
-    layout->bytes = BYTES_BESIDES + layout->count * count * sizeof(uint64_t) + starts;
+    uint64_t starts_bytes = count_starts_bytes(layout);
+    layout->bytes = BYTES_BESIDES + layout->count * count * sizeof(uint64_t) + starts_bytes;
     for (unsigned i = 0; i < layout->count; i++) {
         double patterns = idxi_count_patterns(layout->parts[i].bits, layout->parts[i].radius);
         if (patterns > MAX_PATTERNS) return false;
@@ -79,7 +79,7 @@ static bool set_costs(struct idxi_layout *layout, uint64_t count) {
     layout->nanoseconds = QUERY_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         const struct idxi_part *part = &layout->parts[i];
-        layout->nanoseconds += get_probing_time(count, part, part->radius, (double)starts, (double)layout->bytes);
+        layout->nanoseconds += get_probing_time(count, part, part->radius, (double)starts_bytes, (double)layout->bytes);
     }
     return true;
 }
@@ -123,14 +123,15 @@ static struct idxi_layout cut_halves_into_blocks(unsigned bits, unsigned half_bi
     return layout;
 }
 
-/* Returns whether layout `a` is better than `b`: faster if both have at most `max_bytes` bytes, otherwise smaller. */
-static bool is_better(const struct idxi_layout *a, const struct idxi_layout *b, uint64_t max_bytes) {
+/* Returns whether layout `a` is faster than `b`, or smaller if one of them has more than `max_bytes` bytes. */
+static bool is_better_layout(const struct idxi_layout *a, const struct idxi_layout *b, uint64_t max_bytes) {
     if (a->bytes > max_bytes || b->bytes > max_bytes) return a->bytes < b->bytes;
     return a->nanoseconds < b->nanoseconds;
 }
 
-/* Returns the best layout of parts, as is_better says: tries all numbers of parts, and all widths of theirs. */
-static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes) {
+/* Returns the best layout of parts, not of halves, as is_better_layout says. Tries all numbers of parts, and all widths
+ * of the first and of the other parts. */
+static struct idxi_layout choose_layout_of_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes) {
     struct idxi_layout best = cut_into_parts(1, distance, bits, (const unsigned[2]){0, 0});
     set_costs(&best, count);
     for (unsigned parts = 1; parts <= IDXI_MAX_PARTS && parts <= distance + 1; parts++) {
@@ -141,7 +142,7 @@ static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned d
                 unsigned widths[2] = {first_width, second_width};
                 if (first_parts * first_width + (parts - first_parts) * second_width > bits) break;
                 struct idxi_layout layout = cut_into_parts(parts, distance, bits, widths);
-                if (set_costs(&layout, count) && is_better(&layout, &best, max_bytes)) best = layout;
+                if (set_costs(&layout, count) && is_better_layout(&layout, &best, max_bytes)) best = layout;
             }
         }
     }
@@ -169,9 +170,10 @@ struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned di
     uint64_t cached_bytes = idxi_min(count * MAX_PER_CACHED, CACHED_BYTES);
     uint64_t worth_bytes = get_larger(get_larger(count * MAX_PER_FINGERPRINT, cached_bytes), SMALL_BYTES);
     uint64_t halves_bytes = idxi_min(idxi_min(count * MAX_PER_FINGERPRINT_OF_HALVES, MAX_BYTES_OF_HALVES), max_bytes);
-    struct idxi_layout best = choose_parts(count, bits, distance, idxi_min(worth_bytes, max_bytes));
+    struct idxi_layout best = choose_layout_of_parts(count, bits, distance, idxi_min(worth_bytes, max_bytes));
     double max_nanoseconds = best.nanoseconds * WORTH_HALVES;
-    for (unsigned half_bits = bits / 2; distance == HALVES_DISTANCE && half_bits >= IDXI_HALF_PARTS; half_bits--) {
+    unsigned max_half_bits = distance == HALVES_DISTANCE ? bits / 2 : 0;
+    for (unsigned half_bits = max_half_bits; half_bits >= IDXI_HALF_PARTS; half_bits--) {
         struct idxi_layout layout = cut_halves_into_blocks(bits, half_bits);
         if (!set_costs(&layout, count) || layout.bytes > halves_bytes || layout.nanoseconds > max_nanoseconds) continue;
         best = layout;
@@ -188,21 +190,22 @@ double idxi_layout_estimate_seconds(const struct idxi_layout *layout, uint64_t c
     double time = READ_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         double buckets = exp2(layout->parts[i].bits);
-        /* the bytes of the lines that are written to: each bucket has one at a time */
-        double written = fmin(buckets * LINE_BYTES, (double)count * sizeof(uint64_t));
-        time += SORT_TIME + 2 * interpolate(waits, buckets * sizeof(uint32_t)) + interpolate(waits, written);
+        /* the lines that are written to: each bucket has one at a time */
+        double written_bytes = fmin(buckets * LINE_BYTES, (double)count * sizeof(uint64_t));
+        time += SORT_TIME + 2 * interpolate(waits, buckets * sizeof(uint32_t)) + interpolate(waits, written_bytes);
     }
     return (double)count * time / 1e9;
 }
 
-/* Sets the radii as idxi_layout_choose_radii does. With distance 0, one part of one half is probed; with 1, one of each
- * half; with 2, all of the first half and one of the other; with 3, all. */
-static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t count, unsigned distance, int *radii) {
-    double time = QUERY_TIME, starts = (double)count_starts_bytes(layout);
+/* Does the work of idxi_layout_choose_radii for a layout of halves. All radii are 0 or -1. With distance 0, it probes
+ * one part of the first half; with 1, one part of each half; with 2, all of the first half and one of the other; with
+ * 3, all. */
+static double choose_radii_of_halves(const struct idxi_layout *layout, uint64_t count, unsigned distance, int *radii) {
+    double time = QUERY_TIME, starts_bytes = (double)count_starts_bytes(layout);
     for (unsigned i = 0; i < layout->count; i++) {
         unsigned half = i / IDXI_HALF_PARTS, min_distance = i % IDXI_HALF_PARTS == 0 ? half : half + 2;
         radii[i] = distance >= min_distance ? 0 : -1;
-        if (radii[i] == 0) time += get_probing_time(count, &layout->parts[i], 0, starts, (double)layout->bytes);
+        if (radii[i] == 0) time += get_probing_time(count, &layout->parts[i], 0, starts_bytes, (double)layout->bytes);
     }
     return time;
 }
@@ -212,8 +215,8 @@ static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t cou
  * `distance` + 1 steps suffice, and the radii of all parts, each plus one, are at least as many. */
 double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
                                 int radii[IDXI_MAX_PARTS]) {
-    double nanoseconds = QUERY_TIME, starts = (double)count_starts_bytes(layout), bytes = (double)layout->bytes;
-    if (layout->of_halves) return set_radii_of_halves(layout, count, distance, radii);
+    double nanoseconds = QUERY_TIME, starts_bytes = (double)count_starts_bytes(layout), bytes = (double)layout->bytes;
+    if (layout->of_halves) return choose_radii_of_halves(layout, count, distance, radii);
     for (unsigned i = 0; i < layout->count; i++) radii[i] = -1;
     for (unsigned step = 0; step <= distance; step++) {
         unsigned best = layout->count;
@@ -221,8 +224,8 @@ double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count
         for (unsigned i = 0; i < layout->count; i++) {
             const struct idxi_part *part = &layout->parts[i];
             if (radii[i] == (int)part->radius) continue;
-            double time = get_probing_time(count, part, (unsigned)(radii[i] + 1), starts, bytes);
-            if (radii[i] >= 0) time -= get_probing_time(count, part, (unsigned)radii[i], starts, bytes);
+            double time = get_probing_time(count, part, (unsigned)(radii[i] + 1), starts_bytes, bytes);
+            if (radii[i] >= 0) time -= get_probing_time(count, part, (unsigned)radii[i], starts_bytes, bytes);
             if (best < layout->count && time >= least_time) continue;
             best = i;
             least_time = time;

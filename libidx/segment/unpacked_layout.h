@@ -32,14 +32,16 @@ struct idxi_layout {
 #define IDXI_HALF_PARTS 3
 
 /* Returns the fastest layout for `count` fingerprints of `bits` bits that takes at most `max_bytes` bytes and is worth
- * its memory. If none does, returns the smallest one, so the caller compares layout.bytes with `max_bytes`. */
+ * its memory. `distance` is the largest one to be searched for. If every layout takes more bytes, returns the smallest
+ * one, so the caller compares layout.bytes with `max_bytes`. */
 struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes);
 
 /* Returns about how many seconds unpacking `count` fingerprints takes on one core. */
 double idxi_layout_estimate_seconds(const struct idxi_layout *layout, uint64_t count);
 
-/* Sets radii[i] to the radius of part i that suffices for a distance up to the layout's, or to -1 if the part need not
- * be probed. Returns about how many nanoseconds a query takes. */
+/* Sets radii[i] to the radius with which part i is probed for `distance`, or to -1 if it need not be probed. `distance`
+ * is at most the one that the layout was chosen for, and `count` the number of fingerprints. Returns about how many
+ * nanoseconds a query with this distance takes. */
 double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
                                 int radii[IDXI_MAX_PARTS]);
 

@@ -15,18 +15,19 @@ struct bucket {
 /* Successive probes of a query in one part. */
 struct chunk {
     uint64_t fingerprint; /* the query's */
-    uint32_t query, part;
-    size_t count;
+    uint32_t query, part; /* their numbers; the first query of the search has 0 */
+    size_t count;         /* probes */
 };
 
-/* Some probes, of which each chunk has the next ones: first where their buckets begin, then the buckets. */
+/* Up to GROUP probes. The first chunk describes the first of them, the second chunk those that follow, and so on. */
 struct group {
-    size_t chunk_count, count;
+    size_t chunk_count, count; /* count: probes */
     struct chunk chunks[GROUP];
-    const uint32_t *starts[GROUP];
-    struct bucket buckets[GROUP];
+    const uint32_t *starts[GROUP]; /* of each probe, where the array of bucket beginnings has its bucket */
+    struct bucket buckets[GROUP];  /* of each probe, once the group was advanced */
 };
 
+/* The state of idxi_unpacked_search. */
 struct unpacked_search {
     const struct idxi_unpacked *unpacked;
     const struct idxi_bucket_way *way;
@@ -37,19 +38,20 @@ struct unpacked_search {
     idxi_near_visitor visit;
     void *context;
     bool stopped;
-    struct group *beginning, *waiting; /* the group that is being filled; the one whose buckets were prefetched */
+    struct group *new_group, *prefetched_group; /* being filled; with prefetched buckets, or empty */
     struct group groups[2];
 };
 
+/* The parameters are those of compare_group and compare_queries below. */
 struct idxi_bucket_way {
     void (*compare_group)(struct unpacked_search *search, const struct group *group);
-    void (*compare_queries)(struct unpacked_search *search, size_t end); /* all, without stages */
+    void (*compare_queries)(struct unpacked_search *search, size_t end);
 };
 
 /* ---- Matches ---- */
 
-/* Returns whether a part before part `number` also finds a fingerprint that differs from the query by `errors`. A part
- * with the radius -1 finds none. */
+/* Returns whether the probes of a part before part `number` also find a fingerprint that differs from the query in the
+ * bits of `errors`. A part with the radius -1 finds none. */
 static bool was_found_before(const struct unpacked_search *search, unsigned number, uint64_t errors) {
     for (unsigned i = 0; i < number; i++) {
         const struct idxi_part *part = &search->unpacked->layout.parts[i];
@@ -66,7 +68,7 @@ static void visit_near(struct unpacked_search *search, const struct chunk *chunk
     search->stopped = !search->visit(search->context, search->begin + chunk->query, fingerprint);
 }
 
-/* Visits first[i] for each bit i of `lanes`, unless it is behind the bucket's `end`. */
+/* Visits first[i] for each bit i that is set in `lanes`, unless it is behind the bucket's `end`. */
 __attribute__((noinline, unused)) static void visit_lanes(struct unpacked_search *search, const struct chunk *chunk,
                                                           const uint64_t *first, const uint64_t *end, unsigned lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -77,10 +79,11 @@ __attribute__((noinline, unused)) static void visit_lanes(struct unpacked_search
 
 /* ---- Comparing ---- */
 
-/* Compares a bucket. Inlined into loops over many, for each kind of instructions. */
+/* Compares the fingerprints of a bucket with the chunk's, and visits those within the distance. It is inlined into
+ * loops over many buckets, for each kind of instructions. */
 typedef void bucket_function(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket);
 
-/* Compares the buckets of a group, in which those of a chunk follow each other. */
+/* Compares all buckets of a group, in which those of a chunk follow each other, by `compare`. */
 IDXF_INLINE void compare_group(struct unpacked_search *search, const struct group *group, bucket_function *compare) {
     const struct bucket *bucket = group->buckets;
     for (size_t i = 0; i < group->chunk_count; i++) {
@@ -89,7 +92,8 @@ IDXF_INLINE void compare_group(struct unpacked_search *search, const struct grou
     }
 }
 
-/* Compares all queries before number `end` with their buckets, one bucket after the other, without stages. */
+/* Compares the queries from search->begin to before number `end` with their buckets, by `compare`, one bucket after the
+ * other, without stages and prefetching. */
 IDXF_INLINE void compare_queries(struct unpacked_search *search, size_t end, bucket_function *compare) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     for (size_t number = search->begin; number < end; number++) {
@@ -131,8 +135,9 @@ WAY(portable, , compare_one_by_one)
 #ifdef IDXF_X86
 WAY(bmi2, IDXF_BMI2, compare_one_by_one)
 
-/* Compares the fingerprints of a bucket in vectors of four, and visits those within the distance. One vector is
- * compared even for an empty bucket, so that no branch depends on how many there are up to that. */
+/* Compares the fingerprints of a bucket in vectors of four, and visits those within the distance. It compares one
+ * vector even of an empty bucket, so up to four fingerprints take no branch. At least four must be readable from
+ * bucket.begin on. */
 IDXF_AVX2 IDXF_INLINE void compare_avx2(struct unpacked_search *search, const struct chunk *chunk,
                                         struct bucket bucket) {
     const __m256i above_distance = _mm256_set1_epi64x((long long)search->distance + 1);
@@ -151,7 +156,7 @@ WAY(avx2, IDXF_AVX2, compare_avx2)
 
 #define LANES_AVX512 8
 
-/* Does the same as compare_avx2, with vectors of eight fingerprints. */
+/* Does the same as compare_avx2, with vectors of eight fingerprints, as many of which must be readable. */
 IDXF_AVX512 IDXF_INLINE void compare_avx512(struct unpacked_search *search, const struct chunk *chunk,
                                             struct bucket bucket) {
     const __m512i max_distance = _mm512_set1_epi64((long long)search->distance);
@@ -182,20 +187,20 @@ size_t idxi_list_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_
 /* ---- Stages ---- */
 
 /* So many lines of a bucket are prefetched at most: the processor itself goes on with those behind them. */
-#define PREFETCHED 4
+#define MAX_PREFETCHED_LINES 4
 #define LINE_FINGERPRINTS 8
 
-/* An empty bucket is taken to be here, in a cache: its first vector is compared, too. */
-static const uint64_t nothing[LINE_FINGERPRINTS];
+/* An empty bucket is taken to be here, which is in a cache, because one vector is compared even of an empty bucket. */
+static const uint64_t zeros[LINE_FINGERPRINTS];
 
-/* Returns the bucket between *start and the next start, and prefetches its first lines. It may begin within a line, so
- * even LINE_FINGERPRINTS may be across two. */
+/* Returns the bucket of fingerprints[start[0]] to before fingerprints[start[1]], and prefetches its first lines. As a
+ * bucket may begin within a line, even one of LINE_FINGERPRINTS may be across two lines. */
 static struct bucket find_and_prefetch_bucket(const uint64_t *fingerprints, const uint32_t *start) {
     bool is_empty = start[0] == start[1];
-    struct bucket bucket = {is_empty ? nothing : fingerprints + start[0], is_empty ? nothing : fingerprints + start[1]};
+    struct bucket bucket = {is_empty ? zeros : fingerprints + start[0], is_empty ? zeros : fingerprints + start[1]};
     __builtin_prefetch(bucket.begin);
     __builtin_prefetch(bucket.begin + LINE_FINGERPRINTS - 1);
-    for (size_t lines = 2; lines <= PREFETCHED; lines++) {
+    for (size_t lines = 2; lines <= MAX_PREFETCHED_LINES; lines++) {
         const uint64_t *last = bucket.begin + lines * LINE_FINGERPRINTS - 1;
         if (last - (LINE_FINGERPRINTS - 1) >= bucket.end) break;
         __builtin_prefetch(last);
@@ -203,29 +208,29 @@ static struct bucket find_and_prefetch_bucket(const uint64_t *fingerprints, cons
     return bucket;
 }
 
-/* Finds and prefetches the buckets of the group that was filled. While they arrive, compares the group that waits. Then
- * the two change roles: the filled group waits, and the compared one is emptied, to be filled next. */
+/* Finds and prefetches the buckets of search->new_group. While they arrive, compares search->prefetched_group. Then the
+ * two change roles: the new group is the prefetched one, and the compared one is emptied, to be filled next. */
 static void advance_groups(struct unpacked_search *search) {
-    struct group *group = search->beginning;
+    struct group *group = search->new_group;
     size_t probe = 0;
     for (size_t i = 0; i < group->chunk_count; i++) {
         const uint64_t *fingerprints = search->unpacked->fingerprints[group->chunks[i].part];
         for (size_t chunk_end = probe + group->chunks[i].count; probe < chunk_end; probe++)
             group->buckets[probe] = find_and_prefetch_bucket(fingerprints, group->starts[probe]);
     }
-    search->way->compare_group(search, search->waiting);
-    search->waiting->chunk_count = search->waiting->count = 0;
-    search->beginning = search->waiting;
-    search->waiting = group;
+    search->way->compare_group(search, search->prefetched_group);
+    search->prefetched_group->chunk_count = search->prefetched_group->count = 0;
+    search->new_group = search->prefetched_group;
+    search->prefetched_group = group;
 }
 
-/* Adds a query's probes of one part to groups, which advance whenever one is full. chunk.count is the number of all
- * these probes; `value` is the query's value in the part. */
+/* Adds a query's probes in one part to search->new_group, and calls advance_groups whenever that is full. chunk.count
+ * is the number of all these probes; `value` is the query's value in the part. */
 static void stage_probes(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
     for (size_t probes_left = chunk.count; probes_left > 0 && !search->stopped; probes_left -= chunk.count) {
-        struct group *group = search->beginning;
+        struct group *group = search->new_group;
         chunk.count = probes_left < GROUP - group->count ? probes_left : GROUP - group->count;
         group->chunks[group->chunk_count++] = chunk;
         for (size_t end = group->count + chunk.count; group->count < end; flips++) {
@@ -237,7 +242,7 @@ static void stage_probes(struct unpacked_search *search, struct chunk chunk, uin
     }
 }
 
-/* Adds all probes of a query to groups, one part after the other. */
+/* Adds all probes of query `number` of search->queries to groups, one part after the other. */
 static void stage_query(struct unpacked_search *search, size_t number) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     uint64_t query = search->queries[number];
@@ -259,7 +264,7 @@ static bool is_cached(const struct unpacked_search *search, bool many) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     bool flips_bits = false;
     for (unsigned i = 0; i < unpacked->layout.count; i++) flips_bits |= search->radii[i] > 0;
-    return unpacked->bytes <= (many && !flips_bits ? CACHED_BYTES_FOR_MANY : CACHED_BYTES);
+    return unpacked->memory_bytes <= (many && !flips_bits ? CACHED_BYTES_FOR_MANY : CACHED_BYTES);
 }
 
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
@@ -278,10 +283,10 @@ void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idx
         search.way->compare_queries(&search, end);
         return;
     }
-    search.beginning = &search.groups[0];
-    search.waiting = &search.groups[1];
+    search.new_group = &search.groups[0];
+    search.prefetched_group = &search.groups[1];
     for (unsigned i = 0; i < 2; i++) search.groups[i].chunk_count = search.groups[i].count = 0;
     for (size_t i = begin; i < end && !search.stopped; i++) stage_query(&search, i);
-    advance_groups(&search); /* compares the group that waits */
-    advance_groups(&search); /* compares the last one, which waits since the call before */
+    advance_groups(&search); /* compares the prefetched group, and prefetches the last one */
+    advance_groups(&search); /* compares the last group */
 }

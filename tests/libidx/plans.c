@@ -25,7 +25,7 @@ struct idx_plan_options options_of(uint64_t count, unsigned bits, unsigned k) {
 struct idx_plan price(const struct idx_plan_options *options, const char *text) {
     struct idx_plan plan;
     assert_ok(idx_scheme_parse(&scheme, text, options->bits, options->k, options->count, &failure));
-    idxi_price_single(options, &scheme, &plan);
+    idxi_price_single_scheme(options, &scheme, &plan);
     return plan;
 }
 

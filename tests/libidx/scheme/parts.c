@@ -26,7 +26,7 @@ static void test_what_parts_cover(void **state) {
 
 /* What idxi_parts_find gives, and what was found by trying all. */
 struct finding {
-    const struct idxi_times *times;
+    const struct idxi_table_times *times;
     unsigned bits, k;
     uint64_t live;
     double found[IDXI_MAX_PARTS_TABLES + 1], tried[IDXI_MAX_PARTS_TABLES + 1];
@@ -74,7 +74,7 @@ static void test_parts_are_the_fastest(void **state) {
     (void)state;
     uint64_t seed = 3;
     for (unsigned trial = 0; trial < 6; trial++) {
-        struct idxi_times times;
+        struct idxi_table_times times;
         struct finding finding = {.times = &times, .bits = 9, .k = trial % 3, .live = 0x1dd};
         for (unsigned radius = 0; radius <= IDX_MAX_RADIUS; radius++) {
             for (unsigned prefix = 0; prefix <= IDX_MAX_BITS; prefix++)

@@ -41,7 +41,7 @@ static void test_groups_of_all(void **state) {
         struct idxi_sample sample;
         take_sample(&sample, set.distinct, set.distinct_count);
         for (size_t j = 0; j < LENGTH(masks) && set.distinct_count > 0; j++)
-            assert_near(idxi_sample_estimate_group(&sample, masks[j]), exact_group(&set, masks[j]), 1e-9);
+            assert_near(idxi_sample_estimate_group_size(&sample, masks[j]), exact_group(&set, masks[j]), 1e-9);
         assert_true(shapes[i] != SHAPE_DENSE_LOW || sample.dead_bits == (UINT64_MAX << 10));
         assert_true(shapes[i] != SHAPE_UNIFORM || sample.dead_bits == 0);
         idxi_sample_free(&sample);
@@ -61,9 +61,9 @@ static void test_groups_of_some(void **state) {
     take_sample(&sample, items, count);
     double half = (double)count / 2, others = half / 4096;
     assert_in_range(sample.count, 15000, 16384);
-    assert_near(idxi_sample_estimate_group(&sample, 0xfff0000000000000), (half + others) / 2 + others, 0.03);
-    assert_near(idxi_sample_estimate_group(&sample, 0xfffffff000000000), half / 65536 / 2, 0.2);
-    assert_near(idxi_sample_estimate_group(&sample, 0x000000000000ffff), (double)count / 65536, 0.05);
+    assert_near(idxi_sample_estimate_group_size(&sample, 0xfff0000000000000), (half + others) / 2 + others, 0.03);
+    assert_near(idxi_sample_estimate_group_size(&sample, 0xfffffff000000000), half / 65536 / 2, 0.2);
+    assert_near(idxi_sample_estimate_group_size(&sample, 0x000000000000ffff), (double)count / 65536, 0.05);
     idxi_sample_free(&sample);
     free(items);
     free(spare);

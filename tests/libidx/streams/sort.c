@@ -252,14 +252,14 @@ static void test_masks_that_lead(void **state) {
         for (uint64_t mask = 0; mask < UINT64_C(1) << bits; mask++) {
             bool leads = false;
             for (unsigned low = 0; low <= bits; low++) leads |= mask == (UINT64_C(1) << bits) - (UINT64_C(1) << low);
-            if (idxi_is_leading(mask, bits) != leads) fail_msg("%llx of %u bits", (unsigned long long)mask, bits);
+            if (idxi_is_leading_mask(mask, bits) != leads) fail_msg("%llx of %u bits", (unsigned long long)mask, bits);
         }
     }
-    assert_true(idxi_is_leading(0, 64));
-    assert_true(idxi_is_leading(UINT64_C(1) << 63, 64));
-    assert_true(idxi_is_leading(UINT64_MAX, 64));
-    assert_false(idxi_is_leading(UINT64_C(1), 64));
-    assert_false(idxi_is_leading(UINT64_C(5) << 61, 64));
+    assert_true(idxi_is_leading_mask(0, 64));
+    assert_true(idxi_is_leading_mask(UINT64_C(1) << 63, 64));
+    assert_true(idxi_is_leading_mask(UINT64_MAX, 64));
+    assert_false(idxi_is_leading_mask(UINT64_C(1), 64));
+    assert_false(idxi_is_leading_mask(UINT64_C(5) << 61, 64));
 }
 
 int main(void) {
