@@ -16,12 +16,12 @@ uint64_t idxf_document_sums_count_pages(const struct idxf_document_sums *sums) {
     return sums->length / IDXF_PAGE_SIZE + (sums->length % IDXF_PAGE_SIZE != 0);
 }
 
-void idxf_document_sums_write(const struct idxf_document_sums *sums, uint8_t *header) {
+void idxf_document_sums_header_write(const struct idxf_document_sums *sums, uint8_t *header) {
     idxf_header_write(&form, sums, header);
 }
 
-enum idxf_fault idxf_document_sums_read(struct idxf_document_sums *sums, const uint8_t *bytes, uint64_t size,
-                                        uint32_t *version) {
+enum idxf_fault idxf_document_sums_header_read(struct idxf_document_sums *sums, const uint8_t *bytes, uint64_t size,
+                                               uint32_t *version) {
     enum idxf_fault fault = idxf_header_read(&form, bytes, size, sums, version);
     if (fault != IDXF_OK) return fault;
     uint64_t following = idxf_document_sums_count_pages(sums) * 8 + sums->extra;

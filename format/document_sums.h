@@ -19,12 +19,12 @@ struct idxf_document_sums {
 uint64_t idxf_document_sums_count_pages(const struct idxf_document_sums *sums);
 
 /* Writes the header, IDXF_DOCUMENT_SUMS_HEADER_BYTES; the checksums follow it, 8 bytes each. */
-void idxf_document_sums_write(const struct idxf_document_sums *sums, uint8_t *header);
+void idxf_document_sums_header_write(const struct idxf_document_sums *sums, uint8_t *header);
 
 /* Reads and checks the header of a docs.sum of `size` bytes, of which min(size, 64) are at `bytes`. Returns a fault of
  * idxf_header_read, or IDXF_FAULT_SIZE if the file does not have exactly the checksums and the extra bytes that the
  * header states. On IDXF_FAULT_VERSION, *version is set to the version found. After a fault, *sums must not be used. */
-enum idxf_fault idxf_document_sums_read(struct idxf_document_sums *sums, const uint8_t *bytes, uint64_t size,
-                                        uint32_t *version);
+enum idxf_fault idxf_document_sums_header_read(struct idxf_document_sums *sums, const uint8_t *bytes, uint64_t size,
+                                               uint32_t *version);
 
 #endif

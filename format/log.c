@@ -22,12 +22,12 @@ static const struct idxf_field fields[] = {
 
 static const struct idxf_header_form form = {"idxpendi", IDXF_LOG_HEADER_BYTES, sizeof fields / sizeof *fields, fields};
 
-void idxf_log_write(struct idxf_log *log, uint8_t *bytes) {
+void idxf_log_header_write(struct idxf_log *log, uint8_t *bytes) {
     idxf_header_write(&form, log, bytes);
     log->checksum = idxf_load64(bytes + AT_CHECKSUM);
 }
 
-enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version) {
+enum idxf_fault idxf_log_header_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version) {
     /* A file that ends before its frames begin is cut off. idxf_header_read is given fewer bytes than a header has, so
      * that it returns IDXF_FAULT_SIZE, after faults of the signature and the version. */
     uint64_t available = size < IDXF_LOG_FRAMES && size > AT_CHECKSUM ? AT_CHECKSUM : size;

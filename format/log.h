@@ -26,13 +26,13 @@ struct idxf_log_place {
 #define IDXF_LOG_HEADER_BYTES 88
 
 /* Writes the header, IDXF_LOG_HEADER_BYTES bytes, and sets log->checksum to its checksum. */
-void idxf_log_write(struct idxf_log *log, uint8_t *bytes);
+void idxf_log_header_write(struct idxf_log *log, uint8_t *bytes);
 
 /* Reads and checks the header of a file of `size` bytes, of which min(size, IDXF_LOG_HEADER_BYTES) are at `bytes`.
  * Returns a fault of idxf_header_read, where IDXF_FAULT_SIZE also means that the file ends before its frames begin, or
  * IDXF_FAULT_COUNT for an impossible sequence number. On IDXF_FAULT_VERSION, *version is set to the version found.
  * After a fault, *log must not be used. */
-enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version);
+enum idxf_fault idxf_log_header_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
 /* Returns the place before the first frame of a log whose header was written or read. */
 struct idxf_log_place idxf_log_get_first_place(const struct idxf_log *log);

@@ -31,7 +31,7 @@ size_t idxf_get_record_size(const struct idxf_record_rules *rules, const struct 
            (size_t)count_members(rules, record) * sizeof(uint64_t);
 }
 
-uint64_t idxf_count_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record) {
+uint64_t idxf_count_sequence_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record) {
     if (record->operation != IDXF_ADD_TEXT) return 1;
     return record->fingerprint < rules->sketch ? record->fingerprint : rules->sketch;
 }

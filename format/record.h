@@ -39,7 +39,7 @@ struct idxf_record_rules {
 size_t idxf_get_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Returns how many sequence numbers a record has: one, or one for each member of a set's sketch. */
-uint64_t idxf_count_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record);
+uint64_t idxf_count_sequence_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Checks a record against the rules of its index. Returns IDXF_OK, or the first fault of these:
  * - IDXF_FAULT_OPERATION: records of the index can't have this operation.

@@ -15,12 +15,12 @@ static const struct idxf_field fields[] = {
 static const struct idxf_header_form form = {"idxremov", IDXF_REMOVED_HEADER_BYTES, sizeof fields / sizeof *fields,
                                              fields};
 
-void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header) {
+void idxf_removed_header_write(const struct idxf_removed *removed, uint8_t *header) {
     idxf_header_write(&form, removed, header);
 }
 
-enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size,
-                                  uint32_t *version) {
+enum idxf_fault idxf_removed_header_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size,
+                                         uint32_t *version) {
     enum idxf_fault fault = idxf_header_read(&form, bytes, size, removed, version);
     if (fault != IDXF_OK) return fault;
     if (removed->count == 0) return IDXF_FAULT_COUNT;

@@ -15,13 +15,14 @@ struct idxf_removed {
 };
 
 /* Writes the header, IDXF_REMOVED_HEADER_BYTES; the removals follow it. */
-void idxf_removed_write(const struct idxf_removed *removed, uint8_t *header);
+void idxf_removed_header_write(const struct idxf_removed *removed, uint8_t *header);
 
 /* Reads and checks the header of a file of `size` bytes, of which min(size, 64) are at `bytes`. Returns a fault of
  * idxf_header_read, IDXF_FAULT_COUNT if there are no removals, or IDXF_FAULT_SIZE if the file does not have exactly the
  * removals and the extra bytes that the header states. On IDXF_FAULT_VERSION, *version is set to the version found. The
  * caller compares the checksum of the removals. */
-enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size, uint32_t *version);
+enum idxf_fault idxf_removed_header_read(struct idxf_removed *removed, const uint8_t *bytes, uint64_t size,
+                                         uint32_t *version);
 
 /* ---- Removals: records of IDXF_REMOVE_DOCUMENT or IDXF_REMOVE_FINGERPRINT, in ascending order ---- */
 

@@ -127,7 +127,7 @@ enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, 
     return status;
 }
 
-enum idx_status idxi_fail_size(struct idx_error *error, uint64_t size, uint64_t needed, const char *file) {
+enum idx_status idxi_fail_file_size(struct idx_error *error, uint64_t size, uint64_t needed, const char *file) {
     idxi_fail(error, IDX_WRONG_SIZE, file,
               "has %llu bytes, but needs %llu: the file is damaged; rebuild the index, or restore it from a copy",
               (unsigned long long)size, (unsigned long long)needed);
@@ -147,11 +147,11 @@ enum idx_status idxi_check_header(enum idxf_fault fault, uint32_t version, uint6
                                   const char *file, struct idx_error *error) {
     if (fault == IDXF_OK) return IDX_OK;
     if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, file);
-    return fault == IDXF_FAULT_SIZE ? idxi_fail_size(error, size, needed, file)
+    return fault == IDXF_FAULT_SIZE ? idxi_fail_file_size(error, size, needed, file)
                                     : idxi_fail_fault(error, fault, file, 0);
 }
 
-enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {
+enum idx_status idxi_fail_foreign_file(struct idx_error *error, const char *file) {
     return idxi_fail(error, IDX_FOREIGN_FILE, file,
                      "belongs to another index: restore the right file, or rebuild the index");
 }

@@ -31,18 +31,18 @@ enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, con
 
 /* Fails with IDX_WRONG_SIZE because a file has `size` bytes instead of `needed`. The lesser of both becomes the offset
  * in *error. */
-enum idx_status idxi_fail_size(struct idx_error *error, uint64_t size, uint64_t needed, const char *file);
+enum idx_status idxi_fail_file_size(struct idx_error *error, uint64_t size, uint64_t needed, const char *file);
 
 /* Turns `fault`, the result of reading a file's header, into a status:
  * - IDXF_OK: returns IDX_OK.
  * - IDXF_FAULT_VERSION: fails as idxi_fail_version; `version` is the header's.
- * - IDXF_FAULT_SIZE: fails as idxi_fail_size; the file has `size` bytes and needs `needed`.
+ * - IDXF_FAULT_SIZE: fails as idxi_fail_file_size; the file has `size` bytes and needs `needed`.
  * - Others: fails as idxi_fail_fault, at offset 0. */
 enum idx_status idxi_check_header(enum idxf_fault fault, uint32_t version, uint64_t size, uint64_t needed,
                                   const char *file, struct idx_error *error);
 
 /* Fails with IDX_FOREIGN_FILE because a file has the uuid of another segment or index. */
-enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
+enum idx_status idxi_fail_foreign_file(struct idx_error *error, const char *file);
 
 /* Returns the status that users get for a fault of a file: IDX_OK for IDXF_OK, IDX_NEW_VERSION for unknown versions and
  * additions, IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_FOREIGN_FILE for a uuid, and IDX_BAD_CONTENT for all others. */

@@ -34,7 +34,7 @@ enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, 
         ssize_t step_bytes = pread(fd, (char *)bytes + bytes_read, size - bytes_read, (off_t)(offset + bytes_read));
         if (step_bytes < 0 && errno == EINTR) continue;
         if (step_bytes < 0) return idxi_fail_system(error, errno, path, "read");
-        if (step_bytes == 0) return idxi_fail_size(error, offset + bytes_read, offset + size, path);
+        if (step_bytes == 0) return idxi_fail_file_size(error, offset + bytes_read, offset + size, path);
         bytes_read += (size_t)step_bytes;
     }
     return IDX_OK;
@@ -69,7 +69,7 @@ enum idx_status idxi_get_file_size(int fd, uint64_t *size, const char *path, str
     return IDX_OK;
 }
 
-const char *idxi_get_system_folder(void) {
+const char *idxi_get_system_temporary_folder(void) {
     const char *folder = getenv("TMPDIR");
     return folder == NULL || *folder == '\0' ? "/tmp" : folder;
 }
@@ -77,7 +77,7 @@ const char *idxi_get_system_folder(void) {
 enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index_folder, const char *index_path,
                                            struct idx_error *error) {
     bool at_index = *path == NULL && index_folder >= 0;
-    if (*path == NULL) *path = at_index ? index_path : idxi_get_system_folder();
+    if (*path == NULL) *path = at_index ? index_path : idxi_get_system_temporary_folder();
     *folder = openat(at_index ? index_folder : AT_FDCWD, at_index ? "." : *path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }

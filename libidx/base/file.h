@@ -31,13 +31,13 @@ enum idx_status idxi_open_part(int *file, int folder, const char *name, int flag
 enum idx_status idxi_get_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
 
 /* Returns the folder for temporary files of calls that have neither an index nor an output: $TMPDIR, or /tmp. */
-const char *idxi_get_system_folder(void);
+const char *idxi_get_system_temporary_folder(void);
 
 /* Opens a folder for temporary files, and sets *folder to its descriptor, which the caller closes; after a failure it
  * is negative. The folder is the first that there is of these:
  * - *path, unless that is NULL;
  * - the folder of an index, unless its descriptor `index_folder` is negative; *path becomes `index_path`;
- * - idxi_get_system_folder(), which *path becomes. */
+ * - idxi_get_system_temporary_folder(), which *path becomes. */
 enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index_folder, const char *index_path,
                                            struct idx_error *error);
 

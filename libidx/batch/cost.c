@@ -29,7 +29,7 @@ double idxi_estimate_probing_time(const struct idx_index *index, size_t queries,
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL) {
-            time += idxi_unpacked_get_time(segment->unpacked, distance);
+            time += idxi_unpacked_get_nanoseconds(segment->unpacked, distance);
             continue;
         }
         for (size_t j = 0; by_tables && j < index->probings[distance].count; j++) {

@@ -14,7 +14,7 @@ static void add_if_match(struct idxi_range_search *search, uint64_t item) {
     if ((unsigned)__builtin_popcountll(errors) > search->distance) return;
     if (search->status != IDX_OK || !idxi_owns_match(search->probing, queries->order, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
-    if (idxi_get_first_live(search->index, fingerprint) > queries->segment) return;
+    if (idxi_get_first_live_segment(search->index, fingerprint) > queries->segment) return;
     search->status = idxi_add_match(search->buffer, search->number, fingerprint, search->error);
 }
 

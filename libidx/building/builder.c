@@ -318,7 +318,7 @@ static enum idx_status store_sorted(struct idx_builder *builder, struct idxi_str
  * have all the memory. Sets summary->by_id_bytes, and adds to summary->temporary_bytes. */
 static enum idx_status write_by_id_map(struct idx_builder *builder, struct idx_build_summary *summary,
                                        struct idx_error *error) {
-    struct idxi_by_id_made result;
+    struct idxi_by_id_result result;
     struct idxi_stream *stream;
     if (!builder->options.by_id) return IDX_OK;
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->by_id.count, error));

@@ -413,8 +413,8 @@ enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *t
     struct idx_calibration measured = IDX_CALIBRATION_INIT;
     struct work *work = calloc(1, sizeof *work);
     if (work == NULL) return idxi_fail_memory(error);
-    enum idx_status status =
-        build_and_open_all(work, temporary_folder == NULL ? idxi_get_system_folder() : temporary_folder, error);
+    enum idx_status status = build_and_open_all(
+        work, temporary_folder == NULL ? idxi_get_system_temporary_folder() : temporary_folder, error);
     if (status == IDX_OK) status = measure_work(work, &measured, error);
     for (size_t i = 0; i < UNKNOWNS; i++) {
         if (work->indexes[i].index != NULL) idx_close(work->indexes[i].index);

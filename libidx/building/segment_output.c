@@ -60,7 +60,7 @@ enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *byt
 /* Writes all entries of the stream to a map from IDs. Adds their number to result->entries, and that of their distinct
  * hashes to result->hashes. */
 static enum idx_status write_by_id_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
-                                           struct idxi_progress *progress, struct idxi_by_id_made *result,
+                                           struct idxi_progress *progress, struct idxi_by_id_result *result,
                                            struct idx_error *error) {
     uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES], last_hash = 0;
     size_t count;
@@ -78,11 +78,11 @@ static enum idx_status write_by_id_entries(struct idxi_map_writer *writer, struc
 }
 
 enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
-                                        struct idxi_progress *progress, struct idxi_by_id_made *result,
+                                        struct idxi_progress *progress, struct idxi_by_id_result *result,
                                         struct idx_error *error) {
     struct idxf_manifest_segment segment = {.number = output->segment.number};
     struct idxi_map_writer writer;
-    *result = (struct idxi_by_id_made){0};
+    *result = (struct idxi_by_id_result){0};
     /* No copy of all of output->segment: another thread may be setting its counts. */
     memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid);
     enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
@@ -120,7 +120,7 @@ static bool count_progress(void *context, uint64_t fingerprints) {
 }
 
 enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
-                                        struct idxi_stream *fingerprints, struct idxi_table_made *result,
+                                        struct idxi_stream *fingerprints, struct idxi_table_result *result,
                                         struct idx_error *error) {
     const struct idx_table *table = &form->scheme->tables[number];
     char name[IDXI_NAME_BYTES];

@@ -42,7 +42,7 @@ enum idx_status idxi_output_open_segment(struct idxi_output *output, const char 
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
 /* What idxi_output_write_by_id has written. */
-struct idxi_by_id_made {
+struct idxi_by_id_result {
     uint64_t hashes, entries; /* distinct hashes, and all entries */
     uint64_t bytes;           /* of both files */
 };
@@ -51,7 +51,7 @@ struct idxi_by_id_made {
  * fingerprints, and fingerprints for values. Each entry counts as progress. Any thread may call it. Errors: those of
  * the stream and of map writers, IDX_CANCELLED. */
 enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
-                                        struct idxi_progress *progress, struct idxi_by_id_made *result,
+                                        struct idxi_progress *progress, struct idxi_by_id_result *result,
                                         struct idx_error *error);
 
 /* What determines the code of a segment's tables: its number of fingerprints, and their differences. Begins zeroed. */
@@ -77,7 +77,7 @@ struct idxi_table_form {
 };
 
 /* What idxi_output_write_table has written. */
-struct idxi_table_made {
+struct idxi_table_result {
     uint64_t fingerprints;
     uint64_t bytes; /* of the file */
 };
@@ -86,7 +86,7 @@ struct idxi_table_made {
  * as progress, and sets *result. After an error result->bytes is unchanged. Any number of threads may call it at a
  * time, each for another table. Errors: those of the stream and of idxi_table_write. */
 enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
-                                        struct idxi_stream *fingerprints, struct idxi_table_made *result,
+                                        struct idxi_stream *fingerprints, struct idxi_table_result *result,
                                         struct idx_error *error);
 
 /* Publishes the new index, once all files of its segment are written: syncs the segment's folder, writes the manifest,

@@ -74,7 +74,7 @@ static struct idxi_sorter *claim_sorter(struct tables_job *job) {
 
 /* Writes table `number`, whose order is not that of the source: sorts its permuted fingerprints first. */
 static enum idx_status write_sorted_table(struct tables_job *job, size_t number, struct idxi_stream *source,
-                                          struct idxi_table_made *result, struct idx_error *error) {
+                                          struct idxi_table_result *result, struct idx_error *error) {
     struct idxi_sorter *sorter = claim_sorter(job);
     struct idxi_stream *sorted;
     idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(job->form->scheme->tables[number].mask));
@@ -91,7 +91,7 @@ static enum idx_status write_sorted_table(struct tables_job *job, size_t number,
 
 /* Writes table `number` from the source, which has all fingerprints in their own order: shifts or sorts them. */
 static enum idx_status shift_or_sort_table(struct tables_job *job, size_t number, struct idxi_stream *source,
-                                           struct idxi_table_made *result, struct idx_error *error) {
+                                           struct idxi_table_result *result, struct idx_error *error) {
     const struct idx_scheme *scheme = job->form->scheme;
     struct shifted_stream shifted = {.stream = {.read = read_shifted, .rewind = NULL},
                                      .source = source,
@@ -108,10 +108,10 @@ static enum idx_status shift_or_sort_table(struct tables_job *job, size_t number
 static enum idx_status run_table_task(void *context, size_t number, struct idx_error *error) {
     struct tables_job *job = context;
     struct idxi_distinct_stream source;
-    struct idxi_table_made result = {0, 0};
-    enum idx_status status = idxi_distinct_open(job->distinct, &source, error);
+    struct idxi_table_result result = {0, 0};
+    enum idx_status status = idxi_distinct_open_stream(job->distinct, &source, error);
     if (status == IDX_OK) status = shift_or_sort_table(job, number, source.stream, &result, error);
-    idxi_distinct_close(&source);
+    idxi_distinct_close_stream(&source);
     job->bytes += result.bytes;
     return status;
 }

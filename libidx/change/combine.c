@@ -14,7 +14,7 @@ struct combine_job {
     struct idxi_combination *combination;
     const struct idxf_manifest *manifest;
     struct idxi_table_form form;
-    struct idxi_table_made *tables;
+    struct idxi_table_result *tables;
     uint64_t document_fingerprints; /* how many distinct ones the document map has */
     uint64_t values;                /* of the sketches of all sets */
 };
@@ -355,17 +355,18 @@ static bool renumber_staying_set(const struct idxi_source *source, struct idxf_s
 }
 
 /* Goes on to the next set of a source that stays: sets input->set, under its new key, or input->found to false if there
- * is none. Errors: as idxi_sets_next. */
+ * is none. Errors: as idxi_sets_cursor_next. */
 static enum idx_status go_to_next_set(struct set_input *input, struct idx_error *error) {
     do {
-        IDXI_TRY(idxi_sets_next(&input->cursor, &input->set, &input->found, error));
+        IDXI_TRY(idxi_sets_cursor_next(&input->cursor, &input->set, &input->found, error));
     } while (input->found && !renumber_staying_set(input->source, &input->set));
     return IDX_OK;
 }
 
 /* Removes the set with the least key from the sources and the sets in memory: sets *set to it, and *found to whether
  * there was one. Of sets with equal keys, that of the first source comes first, and that in memory last. *added is how
- * many sets in memory were removed so far, and becomes one more if this one was in memory. Errors: as idxi_sets_next.
+ * many sets in memory were removed so far, and becomes one more if this one was in memory. Errors: as
+ * idxi_sets_cursor_next.
  */
 static enum idx_status pop_least_set(const struct idxi_combination *combination, struct set_input *inputs,
                                      size_t *added, struct idxf_set *set, bool *found, struct idx_error *error) {
@@ -383,8 +384,8 @@ static enum idx_status pop_least_set(const struct idxi_combination *combination,
 }
 
 /* Writes the sets that stay and those in memory, by ascending key. Adds the number of values in their sketches to
- * job->values. `inputs` is zeroed scratch memory, with one element per source. Errors: as idxi_sets_next and those of
- * the sets writer; IDX_CANCELLED. */
+ * job->values. `inputs` is zeroed scratch memory, with one element per source. Errors: as idxi_sets_cursor_next and
+ * those of the sets writer; IDX_CANCELLED. */
 static enum idx_status write_sets(struct combine_job *job, struct set_input *inputs, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
     struct idxi_output *output = combination->output;
@@ -394,7 +395,7 @@ static enum idx_status write_sets(struct combine_job *job, struct set_input *inp
     IDXI_TRY(idxi_sets_writer_open(&output->sets, output->segment_folder, output->segment_path, error));
     for (size_t i = 0; i < combination->source_count; i++) {
         inputs[i].source = &combination->sources[i];
-        idxi_sets_begin(&inputs[i].cursor, &combination->sources[i].segment->sets);
+        idxi_sets_cursor_begin(&inputs[i].cursor, &combination->sources[i].segment->sets);
         IDXI_TRY(go_to_next_set(&inputs[i], error));
     }
     for (bool found = true;;) {

@@ -52,7 +52,7 @@ struct idxi_combination {
     struct idxi_output *output;
     /* The result of combining. */
     uint64_t documents_bytes, table_bytes, sets_bytes;
-    struct idxi_by_id_made by_id;
+    struct idxi_by_id_result by_id;
 };
 
 /* Writes the segment to combination->output, and sets the results of the combination, which are unspecified after an

@@ -166,7 +166,7 @@ static enum idx_status leave_out_of_source(struct visit *visit, struct idx_docum
  * and idxi_segment_contains; IDX_OUT_OF_MEMORY. */
 static enum idx_status leave_out_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first_segment,
                                              struct idxi_source *sources, struct idx_error *error) {
-    visit->first_live = idxi_get_first_live(visit->index, visit->fingerprint);
+    visit->first_live = idxi_get_first_live_segment(visit->index, visit->fingerprint);
     for (visit->segment = first_segment; visit->segment < visit->index->open_segments; visit->segment++) {
         visit->source = &sources[visit->segment - first_segment];
         visit->is_held = visit->has_staying = false;

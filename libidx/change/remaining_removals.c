@@ -69,7 +69,7 @@ static enum idx_status encode_and_write(const struct removals *removals, uint8_t
     for (size_t i = 0; i < removals->count; i++) next = idxf_record_write(&rules, &removals->records[i], next);
     memcpy(header.uuid, segment->uuid, sizeof header.uuid);
     header.checksum = idxf_checksum(bytes + IDXF_REMOVED_HEADER_BYTES, (size_t)header.length);
-    idxf_removed_write(&header, bytes);
+    idxf_removed_header_write(&header, bytes);
     enum idx_status status = idxi_page_writer_open(&writer, folder, IDXI_REMOVED_NAME, 0, folder_path, error);
     if (status == IDX_OK) status = idxi_page_writer_write(&writer, bytes, size, error);
     if (status == IDX_OK) status = idxi_page_writer_finish(&writer, bytes, IDXF_REMOVED_HEADER_BYTES, error);

@@ -52,9 +52,10 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     uint32_t version;
     IDXI_TRY(idxi_get_file_size(log->file, &size, log->path, error));
     IDXI_TRY(idxi_read_at(log->file, bytes, size < sizeof bytes ? size : sizeof bytes, 0, log->path, error));
-    enum idxf_fault fault = idxf_log_read(&log->header, bytes, size, &version);
+    enum idxf_fault fault = idxf_log_header_read(&log->header, bytes, size, &version);
     IDXI_TRY(idxi_check_header(fault, version, size, IDXF_LOG_FRAMES, log->path, error));
-    if (memcmp(log->header.uuid, log->rules.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, log->path);
+    if (memcmp(log->header.uuid, log->rules.uuid, IDXF_UUID_BYTES) != 0)
+        return idxi_fail_foreign_file(error, log->path);
     if (!idxi_log_belongs_to(log, entry))
         return idxi_fail(error, IDX_FOREIGN_FILE, log->path,
                          "is a different log of this index than the manifest names: restore the manifest and the log "
@@ -65,7 +66,7 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     IDXI_TRY(read_slots(log, error));
     /* A writer may have made the file longer before it wrote a slot. */
     IDXI_TRY(idxi_get_file_size(log->file, &size, log->path, error));
-    if (log->acknowledged.offset > size) return idxi_fail_size(error, size, log->acknowledged.offset, log->path);
+    if (log->acknowledged.offset > size) return idxi_fail_file_size(error, size, log->acknowledged.offset, log->path);
     return idxf_log_place_agrees(&log->place, &log->acknowledged)
                ? IDX_OK
                : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_get_slot_offset(log->slot));
@@ -234,7 +235,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
     IDXI_TRY(idxi_get_file_size(log->file, &file_size, log->path, error));
     /* The file has become shorter since the frames were read. */
-    if (file_size < log->place.offset) return idxi_fail_size(error, file_size, log->place.offset, log->path);
+    if (file_size < log->place.offset) return idxi_fail_file_size(error, file_size, log->place.offset, log->path);
     uint64_t size = file_size < limit ? file_size : limit;
     if (log->map == NULL || log->map->capacity < size) {
         struct idxi_log_map *map = make_map(2 * (size_t)size, log->rules.sketch > 0);
@@ -275,7 +276,7 @@ static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **c
                                    uint64_t *number_count) {
     enum idxf_fault fault = idxf_record_read(&log->rules, cursor, end, record);
     if (fault != IDXF_OK) return fault;
-    *number_count = idxf_count_record_numbers(&log->rules, record);
+    *number_count = idxf_count_sequence_numbers(&log->rules, record);
     if (*number_count > numbers_left) return IDXF_FAULT_OVERRUN;
     return sequence <= after && *number_count > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
 }

@@ -93,7 +93,7 @@ static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_l
     memcpy(new_log->header.before, old->header.id, IDXF_UUID_BYTES);
     memcpy(&new_log->header.salt, salt, sizeof new_log->header.salt);
     new_log->header.first = after;
-    idxf_log_write(&new_log->header, new_log->buffer);
+    idxf_log_header_write(&new_log->header, new_log->buffer);
     new_log->place = idxf_log_get_first_place(&new_log->header);
     return IDX_OK;
 }
@@ -342,7 +342,7 @@ static enum idx_status measure_frame(const struct idxi_log_writer *writer, const
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
                              "can't take record %zu of the batch, which %s", i + 1, idxf_get_fault_predicate(fault));
         *size += idxf_get_record_size(rules, &records[i]);
-        *number_count += (size_t)idxf_count_record_numbers(rules, &records[i]);
+        *number_count += (size_t)idxf_count_sequence_numbers(rules, &records[i]);
     }
     if (*number_count > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
         return idxi_fail(error, IDX_LIMIT, writer->log.path, "has no sequence numbers left: build the index again");

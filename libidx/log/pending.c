@@ -403,7 +403,7 @@ enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const st
                                          struct idxi_log_map *map, struct idx_error *error) {
     const struct idxf_record_rules *rules = &(*pending)->rules;
     struct idxf_record addition = {.operation = IDXF_ADD, .id = record->id, .id_size = record->id_size};
-    size_t value_count = (size_t)idxf_count_record_numbers(rules, record);
+    size_t value_count = (size_t)idxf_count_sequence_numbers(rules, record);
     if (map == NULL) {
         size_t size = idxf_get_record_size(rules, record);
         uint8_t *copy = allocate_id_bytes((*pending)->store, size);

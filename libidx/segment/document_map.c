@@ -62,10 +62,10 @@ static enum idx_status check_sums_header(const struct idxi_map *map, int sums_fi
     uint32_t version;
     size_t available = sums_size < sizeof header ? (size_t)sums_size : sizeof header;
     IDXI_TRY(idxi_read_at(sums_file, header, available, 0, sums_path, error));
-    enum idxf_fault fault = idxf_document_sums_read(&sums, header, sums_size, &version);
+    enum idxf_fault fault = idxf_document_sums_header_read(&sums, header, sums_size, &version);
     uint64_t needed = sizeof header + idxf_document_sums_count_pages(&sums) * 8 + sums.extra;
     IDXI_TRY(idxi_check_header(fault, version, sums_size, needed, sums_path, error));
-    if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sums_path);
+    if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign_file(error, sums_path);
     if (length != sums.length)
         return idxi_fail(error, IDX_WRONG_SIZE, map->path,
                          "has %llu bytes, but %s says %llu: the file is damaged, or of another index",
@@ -130,7 +130,7 @@ static enum idx_status check_uuid(const struct idxi_map *map, uint64_t meta, str
     struct idxi_page_cursor cursor;
     IDXI_TRY(find_meta_entry(map, meta, IDXI_META_UUID, &cursor, error));
     bool is_own = cursor.value_size == IDXF_UUID_BYTES && memcmp(cursor.value, map->segment.uuid, IDXF_UUID_BYTES) == 0;
-    return is_own ? IDX_OK : idxi_fail_foreign(error, map->path);
+    return is_own ? IDX_OK : idxi_fail_foreign_file(error, map->path);
 }
 
 /* Sets *count to the number that the entry `name` of the database `meta` has. Fails unless it has 8 bytes. */

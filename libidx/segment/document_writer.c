@@ -397,7 +397,7 @@ static enum idx_status write_sums_file(int file, const struct idxi_map_writer *m
         buffer == NULL ? idxi_fail_memory(error) : write_checksums(file, map->path, sums.length, buffer, pages, error);
     free(buffer);
     if (status != IDX_OK) return status;
-    idxf_document_sums_write(&sums, header);
+    idxf_document_sums_header_write(&sums, header);
     IDXI_TRY(idxi_page_writer_finish(pages, header, sizeof header, error));
     *size = sums.length + pages->written;
     return IDX_OK;

@@ -26,10 +26,10 @@ static enum idx_status read_file(struct idxi_removed *removed, int file, const c
 static enum idx_status check_header(const struct idxi_removed *removed, const struct idxf_manifest_segment *segment,
                                     struct idxf_removed *header, const char *path, struct idx_error *error) {
     uint32_t version;
-    enum idxf_fault fault = idxf_removed_read(header, removed->bytes, removed->size, &version);
+    enum idxf_fault fault = idxf_removed_header_read(header, removed->bytes, removed->size, &version);
     uint64_t needed = IDXF_REMOVED_HEADER_BYTES + header->length + header->extra;
     IDXI_TRY(idxi_check_header(fault, version, removed->size, needed, path, error));
-    if (memcmp(header->uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, path);
+    if (memcmp(header->uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign_file(error, path);
     if (header->count != segment->removed) return idxi_fail_fault(error, IDXF_FAULT_COUNT, path, 0);
     const uint8_t *removals = removed->bytes + IDXF_REMOVED_HEADER_BYTES;
     return idxf_checksum(removals, (size_t)header->length) == header->checksum

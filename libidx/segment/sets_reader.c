@@ -24,8 +24,9 @@ static enum idx_status read_header(struct idxi_sets *sets, int file, const struc
     enum idxf_fault fault = idxf_sets_header_read(&sets->header, page, available, &version);
     IDXI_TRY(idxi_check_header(fault, version, size, sizeof page, sets->path, error));
     sets->layout = idxf_sets_lay_out(&sets->header);
-    if (size != sets->layout.file_size) return idxi_fail_size(error, size, sets->layout.file_size, sets->path);
-    if (memcmp(sets->header.uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sets->path);
+    if (size != sets->layout.file_size) return idxi_fail_file_size(error, size, sets->layout.file_size, sets->path);
+    if (memcmp(sets->header.uuid, segment->uuid, IDXF_UUID_BYTES) != 0)
+        return idxi_fail_foreign_file(error, sets->path);
     return IDX_OK;
 }
 
@@ -115,7 +116,7 @@ enum idx_status idxi_sets_check_all(const struct idxi_sets *sets, struct idx_err
 
 /* ---- Cursors ---- */
 
-void idxi_sets_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets) {
+void idxi_sets_cursor_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets) {
     *cursor = (struct idxi_sets_cursor){.sets = sets,
                                         .walk = {.records = sets->map + sets->layout.records,
                                                  .directory = sets->map + sets->layout.directory,
@@ -166,11 +167,11 @@ static enum idx_status find_entry(const struct idxi_sets *sets, uint64_t key, ui
     return IDX_OK;
 }
 
-enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets, uint64_t key,
-                               struct idx_error *error) {
+enum idx_status idxi_sets_cursor_seek(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets, uint64_t key,
+                                      struct idx_error *error) {
     struct idxf_set set;
     uint64_t entry;
-    idxi_sets_begin(cursor, sets);
+    idxi_sets_cursor_begin(cursor, sets);
     cursor->number = key; /* document numbers have no gaps, so the first one not below it is the key itself */
     cursor->undropped = UINT64_MAX;
     if (sets->header.sets == 0) return IDX_OK;
@@ -188,8 +189,8 @@ enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idx
     return IDX_OK;
 }
 
-enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
-                               struct idx_error *error) {
+enum idx_status idxi_sets_cursor_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
+                                      struct idx_error *error) {
     const struct idxi_sets *sets = cursor->sets;
     uint64_t record_begin = cursor->walk.at;
     *found = record_begin < cursor->walk.record_bytes;

@@ -41,17 +41,17 @@ struct idxi_sets_cursor {
 };
 
 /* Sets the cursor to the first set. Pages that it has read are dropped from memory. The cursor needs no closing. */
-void idxi_sets_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets);
+void idxi_sets_cursor_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets);
 
 /* Sets the cursor to the first set whose key is not below `key`, or behind the last set. No pages are dropped. Errors:
  * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets, uint64_t key,
-                               struct idx_error *error);
+enum idx_status idxi_sets_cursor_seek(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets, uint64_t key,
+                                      struct idx_error *error);
 
 /* Sets *set to the next set and *found to true, or *found to false behind the last set. The members, little-endian and
- * checked, stay in the map. Errors: as for idxi_sets_seek. */
-enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
-                               struct idx_error *error);
+ * checked, stay in the map. Errors: as for idxi_sets_cursor_seek. */
+enum idx_status idxi_sets_cursor_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
+                                      struct idx_error *error);
 
 /* Fails with the status of a fault. The sentence has the path of the file and the offset of the record that the cursor
  * reads next. */

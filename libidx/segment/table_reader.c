@@ -24,7 +24,8 @@ static enum idx_status read_header(struct idxi_table *table, struct idx_error *e
     enum idxf_fault fault = idxf_table_header_read(&table->header, page, available, &version);
     IDXI_TRY(idxi_check_header(fault, version, size, sizeof page, table->path, error));
     table->layout = idxf_table_lay_out(&table->header);
-    return size == table->layout.file_size ? IDX_OK : idxi_fail_size(error, size, table->layout.file_size, table->path);
+    return size == table->layout.file_size ? IDX_OK
+                                           : idxi_fail_file_size(error, size, table->layout.file_size, table->path);
 }
 
 /* Makes the table use the directory at `bytes`, in the map or in memory, with its lists behind it as in the file. Does

@@ -136,7 +136,7 @@ static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct id
 /* Reads the fingerprints of a table, and sorts a copy of them for each part of unpacked->layout. The caller frees
  * *unpacked, also after an error. */
 static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct idxi_table *table,
-                                   const struct idxi_unpacking *options, struct idx_error *error) {
+                                   const struct idxi_unpacking_options *options, struct idx_error *error) {
     uint64_t work_units = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
     IDXI_TRY(allocate_tables(unpacked, error));
     IDXI_TRY(idxi_progress_begin(options->progress, IDX_PHASE_TABLES, work_units, error));
@@ -153,7 +153,7 @@ static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct 
 /* Chooses a layout that fits into options->memory_bytes together with one more copy of the fingerprints, which sorting
  * needs. Fails with IDX_LIMIT for 2^32 - 1 fingerprints or more, or with IDX_OUT_OF_MEMORY if no layout fits. */
 static enum idx_status choose_layout(struct idxi_layout *layout, const struct idxi_table *table,
-                                     const struct idxi_unpacking *options, struct idx_error *error) {
+                                     const struct idxi_unpacking_options *options, struct idx_error *error) {
     uint64_t count = table->header.fingerprints, copy_bytes = count * sizeof(uint64_t);
     uint64_t max_bytes = options->memory_bytes > copy_bytes ? options->memory_bytes - copy_bytes : 0;
     if (count >= UINT32_MAX)
@@ -172,7 +172,7 @@ static enum idx_status choose_layout(struct idxi_layout *layout, const struct id
 }
 
 enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct idxi_table *table,
-                                   const struct idxi_unpacking *options, struct idx_error *error) {
+                                   const struct idxi_unpacking_options *options, struct idx_error *error) {
     const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS];
     struct idxi_layout layout;
     *result = NULL;
@@ -208,6 +208,6 @@ uint64_t idxi_unpacked_count_bytes(const struct idxi_unpacked *unpacked) {
     return bytes;
 }
 
-double idxi_unpacked_get_time(const struct idxi_unpacked *unpacked, unsigned distance) {
+double idxi_unpacked_get_nanoseconds(const struct idxi_unpacked *unpacked, unsigned distance) {
     return unpacked->nanoseconds[distance];
 }

@@ -10,7 +10,7 @@
 struct idxi_unpacked;
 
 /* How a table is to be unpacked. */
-struct idxi_unpacking {
+struct idxi_unpacking_options {
     unsigned distance;              /* the largest one that will be searched for */
     uint64_t memory_bytes;          /* the most memory that it may take, also while it is made */
     unsigned threads;               /* at least 1 */
@@ -21,7 +21,7 @@ struct idxi_unpacking {
  * idxi_unpacked_free; it is NULL for an empty table, and after an error. Errors: those of table streams, IDX_LIMIT
  * (2^32 - 1 fingerprints or more), IDX_OUT_OF_MEMORY (also if `memory_bytes` does not suffice), IDX_CANCELLED. */
 enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct idxi_table *table,
-                                   const struct idxi_unpacking *options, struct idx_error *error);
+                                   const struct idxi_unpacking_options *options, struct idx_error *error);
 
 /* Frees all memory. Accepts NULL. */
 void idxi_unpacked_free(struct idxi_unpacked *unpacked);
@@ -31,7 +31,7 @@ uint64_t idxi_unpacked_count_bytes(const struct idxi_unpacked *unpacked);
 
 /* Returns about how many nanoseconds a query takes if many are searched for together. `distance` is at most that of
  * idxi_unpacked_make. */
-double idxi_unpacked_get_time(const struct idxi_unpacked *unpacked, unsigned distance);
+double idxi_unpacked_get_nanoseconds(const struct idxi_unpacked *unpacked, unsigned distance);
 
 /* Called once for each fingerprint within the distance of queries[query]. Returns false to stop the search. */
 typedef bool (*idxi_near_visitor)(void *context, size_t query, uint64_t fingerprint);

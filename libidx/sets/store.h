@@ -30,7 +30,7 @@ struct idxi_set_store {
 };
 
 /* Makes an empty store that holds up to `memory` bytes of members in memory. `folder_path`, which stays the caller's,
- * is the folder of its temporary file; NULL: idxi_get_system_folder(). */
+ * is the folder of its temporary file; NULL: idxi_get_system_temporary_folder(). */
 void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *folder_path);
 
 /* Adds a set of `count` hashes; sets are numbered from 0. Repeated hashes count once. An error adds nothing. Errors:

@@ -38,8 +38,8 @@ void idxi_distinct_free(struct idxi_distinct *distinct) {
     *distinct = (struct idxi_distinct){.file.fd = -1};
 }
 
-enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
-                                   struct idx_error *error) {
+enum idx_status idxi_distinct_open_stream(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
+                                          struct idx_error *error) {
     *stream = (struct idxi_distinct_stream){.stream = &stream->array.stream};
     idxi_array_stream_init(&stream->array, distinct->fingerprints, NULL, (size_t)distinct->count);
     if (!distinct->on_disk) return IDX_OK; /* else the stream of the array is not used */
@@ -47,4 +47,4 @@ enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct 
     return idxi_run_stream_open(&stream->run, &distinct->run, false, RUN_BUFFER, error);
 }
 
-void idxi_distinct_close(struct idxi_distinct_stream *stream) { idxi_run_stream_close(&stream->run); }
+void idxi_distinct_close_stream(struct idxi_distinct_stream *stream) { idxi_run_stream_close(&stream->run); }

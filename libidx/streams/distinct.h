@@ -43,12 +43,12 @@ struct idxi_distinct_stream {
     struct idxi_stream *stream; /* one of the two */
 };
 
-/* Opens a stream of a set, which must outlive it. Call idxi_distinct_close even if this fails. Errors:
+/* Opens a stream of a set, which must outlive it. Call idxi_distinct_close_stream even if this fails. Errors:
  * IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
-                                   struct idx_error *error);
+enum idx_status idxi_distinct_open_stream(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
+                                          struct idx_error *error);
 
 /* Frees the stream's memory. The fingerprints stay. */
-void idxi_distinct_close(struct idxi_distinct_stream *stream);
+void idxi_distinct_close_stream(struct idxi_distinct_stream *stream);
 
 #endif

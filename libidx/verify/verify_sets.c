@@ -57,7 +57,7 @@ static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error
     const struct idxf_sets_header *header = &walk->cursor.sets->header;
     struct idxf_set set;
     for (bool found = true; found;) {
-        IDXI_TRY(idxi_sets_next(&walk->cursor, &set, &found, error));
+        IDXI_TRY(idxi_sets_cursor_next(&walk->cursor, &set, &found, error));
         if (found) IDXI_TRY(check_set(walk, &set, error));
     }
     IDXI_TRY(add_entries_of_key(walk, error));
@@ -86,7 +86,7 @@ static enum idx_status compare_entries(const struct idxi_map *map, const struct 
 enum idx_status idxi_verify_sets(const struct idxi_sets *sets, unsigned sketch, const struct idxi_map *map,
                                  struct idx_error *error) {
     struct set_walk walk = {.sketch = sketch};
-    idxi_sets_begin(&walk.cursor, sets);
+    idxi_sets_cursor_begin(&walk.cursor, sets);
     enum idx_status status = idxi_sets_check_all(sets, error);
     if (status == IDX_OK) status = check_sets(&walk, error);
     if (status == IDX_OK && map != NULL) status = compare_entries(map, &walk, error);

@@ -114,7 +114,7 @@ static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
 /* Sets all sources to their first document of documents->fingerprint, and *count to the sum of their numbers of
  * documents, which includes those removed by ID. Errors: as idxi_map_cursor_find; IDX_OUT_OF_MEMORY. */
 static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
-    size_t first_live = idxi_get_first_live(documents->index, documents->fingerprint);
+    size_t first_live = idxi_get_first_live_segment(documents->index, documents->fingerprint);
     struct idxi_map_cursor *source = documents->sources;
     documents->id_bytes_left = *count = 0;
     for (size_t i = 0; i < documents->segment_count; i++, source++) {

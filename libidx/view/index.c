@@ -113,10 +113,10 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
         struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
         double memory_share = (double)memory * ((double)segment->entry.fingerprints / total);
-        struct idxi_unpacking unpacking = {.distance = idxi_get_max_distance(index),
-                                           .memory_bytes = (uint64_t)memory_share,
-                                           .threads = index->options.threads,
-                                           .progress = &progress};
+        struct idxi_unpacking_options unpacking = {.distance = idxi_get_max_distance(index),
+                                                   .memory_bytes = (uint64_t)memory_share,
+                                                   .threads = index->options.threads,
+                                                   .progress = &progress};
         IDXI_TRY(idxi_unpacked_make(&segment->unpacked, &segment->tables[0], &unpacking, error));
     }
     return IDX_OK;

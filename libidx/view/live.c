@@ -23,7 +23,7 @@ size_t idxi_find_first_live_segment(const struct idx_index *index, uint64_t fing
 enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
                                     struct idx_error *error) {
     *held = false;
-    for (size_t i = idxi_get_first_live(index, fingerprint); i < end && !*held; i++)
+    for (size_t i = idxi_get_first_live_segment(index, fingerprint); i < end && !*held; i++)
         IDXI_TRY(idxi_segment_contains(index, i, fingerprint, held, error));
     return IDX_OK;
 }
@@ -116,7 +116,7 @@ static enum idx_status find_liveness(struct idxi_live_documents *documents, uint
     const struct idx_index *index = documents->index;
     struct idx_document document = {.number = value};
     uint8_t integer_id[sizeof(uint64_t)];
-    *live = documents->segment >= idxi_get_first_live(index, fingerprint);
+    *live = documents->segment >= idxi_get_first_live_segment(index, fingerprint);
     if (!*live || !idxi_has_single_removals(index, fingerprint)) return IDX_OK;
     idxf_store64(integer_id, value);
     if (index->manifest->id_type == IDXF_ID_TEXT) {

@@ -8,12 +8,12 @@
 
 /* ---- Segments ---- */
 
-/* Does what idxi_get_first_live does, but searches the removals even if index->removes is false. */
+/* Does what idxi_get_first_live_segment does, but searches the removals even if index->removes is false. */
 size_t idxi_find_first_live_segment(const struct idx_index *index, uint64_t fingerprint);
 
 /* Returns the number of the first segment from which the fingerprint was not removed as a whole, whether or not the
  * segment has it: the number of segments if it was removed from all. It was not removed from later segments either. */
-static inline size_t idxi_get_first_live(const struct idx_index *index, uint64_t fingerprint) {
+static inline size_t idxi_get_first_live_segment(const struct idx_index *index, uint64_t fingerprint) {
     return index->removes ? idxi_find_first_live_segment(index, fingerprint) : 0;
 }
 
@@ -26,7 +26,7 @@ enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, u
  * one segment must hold it. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
                                            struct idx_error *error) {
-    *live = idxi_get_first_live(index, fingerprint) == 0;
+    *live = idxi_get_first_live_segment(index, fingerprint) == 0;
     return *live ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, live, error);
 }
 
@@ -35,7 +35,7 @@ static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64
  * records. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                                bool *repeated, struct idx_error *error) {
-    *repeated = idxi_get_first_live(index, fingerprint) > segment;
+    *repeated = idxi_get_first_live_segment(index, fingerprint) > segment;
     return *repeated ? IDX_OK : idxi_is_held_before(index, segment, fingerprint, repeated, error);
 }
 

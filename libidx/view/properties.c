@@ -117,7 +117,7 @@ enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *finger
     for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_map *map = &index->segments[i]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
-        if (idxi_get_first_live(index, map->heaviest_fingerprint) <= i)
+        if (idxi_get_first_live_segment(index, map->heaviest_fingerprint) <= i)
             replace_if_heavier(&heaviest, map->heaviest_fingerprint, map->heaviest_documents);
     }
     IDXI_TRY(weigh_pending(index, &heaviest, error));

@@ -90,7 +90,7 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
     bool is_text = record->operation == IDXF_ADD_TEXT;
     IDXI_TRY(is_text ? idxi_pending_append_text(&replay->records, record, map, error)
                      : idxi_pending_append_record(&replay->records, record, map, error));
-    replay->last += idxf_count_record_numbers(&replay->rules, record);
+    replay->last += idxf_count_sequence_numbers(&replay->rules, record);
     replay->removals += record->operation != IDXF_ADD && !is_text;
     return IDX_OK;
 }

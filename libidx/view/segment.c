@@ -33,7 +33,7 @@ static enum idx_status check_table(const struct idx_index *index, const struct i
     const struct idxf_table_header *header = &table->header;
     enum idxf_fault fault = IDXF_OK;
     if (memcmp(header->uuid, segment->entry.uuid, IDXF_UUID_BYTES) != 0 || header->number != number)
-        return idxi_fail_foreign(error, table->path);
+        return idxi_fail_foreign_file(error, table->path);
     if (header->mask != index->scheme.tables[number].mask)
         fault = IDXF_FAULT_MASK;
     else if (header->bits != index->manifest->bits)

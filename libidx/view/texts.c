@@ -21,9 +21,9 @@ enum idx_status idxi_visit_sets_of_integer_id(const struct idx_index *index, uin
     struct idxf_set set;
     for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_sets_cursor cursor;
-        IDXI_TRY(idxi_sets_seek(&cursor, &index->segments[i]->sets, id, error));
+        IDXI_TRY(idxi_sets_cursor_seek(&cursor, &index->segments[i]->sets, id, error));
         for (bool found = true;;) {
-            IDXI_TRY(idxi_sets_next(&cursor, &set, &found, error));
+            IDXI_TRY(idxi_sets_cursor_next(&cursor, &set, &found, error));
             if (!found || set.key != id) break;
             if (idxi_is_set_live(index, i, &set)) IDXI_TRY(visit(context, i, &set, error));
         }
@@ -62,8 +62,8 @@ enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t nu
                                        struct idx_error *error) {
     struct idxi_sets_cursor cursor;
     bool found;
-    IDXI_TRY(idxi_sets_seek(&cursor, sets, number, error));
-    IDXI_TRY(idxi_sets_next(&cursor, set, &found, error));
+    IDXI_TRY(idxi_sets_cursor_seek(&cursor, sets, number, error));
+    IDXI_TRY(idxi_sets_cursor_next(&cursor, set, &found, error));
     return found ? IDX_OK : idxi_sets_fail(&cursor, IDXF_FAULT_COUNT, error);
 }
 
@@ -122,9 +122,9 @@ static enum idx_status visit_segment_texts(struct visit_state *state, struct idx
         struct idxi_sets_cursor cursor;
         struct idxf_set set;
         bool found = true;
-        idxi_sets_begin(&cursor, &index->segments[i]->sets);
+        idxi_sets_cursor_begin(&cursor, &index->segments[i]->sets);
         while (!state->stopped) {
-            IDXI_TRY(idxi_sets_next(&cursor, &set, &found, error));
+            IDXI_TRY(idxi_sets_cursor_next(&cursor, &set, &found, error));
             if (!found) break;
             IDXI_TRY(visit_if_live(state, i, offset, &set, error));
         }
@@ -179,13 +179,13 @@ static enum idx_status sort_pending_texts(const struct idx_index *index, struct 
 
 /* Sets sets->set to the next set of segment number `segment` that was not removed, or if `segment` is the number of
  * segments, to the set of the next pending text in `order`. Sets sets->found to whether there is one. Errors: as
- * idxi_sets_next. */
+ * idxi_sets_cursor_next. */
 static enum idx_status go_to_next_set(const struct idx_index *index, size_t segment, struct ascending_sets *sets,
                                       struct pending_order *order, struct idx_error *error) {
     struct idxi_pending_text text;
     if (segment < index->open_segments) {
         do {
-            IDXI_TRY(idxi_sets_next(&sets->cursor, &sets->set, &sets->found, error));
+            IDXI_TRY(idxi_sets_cursor_next(&sets->cursor, &sets->set, &sets->found, error));
         } while (sets->found && !idxi_is_set_live(index, segment, &sets->set));
         return IDX_OK;
     }
@@ -197,14 +197,14 @@ static enum idx_status go_to_next_set(const struct idx_index *index, size_t segm
 
 /* Visits the texts of all segments and the pending ones by ascending ID, those of equal IDs in the order of addition,
  * so that they come in the same order before and after a compaction. `inputs` and `order` are zeroed scratch memory;
- * `inputs` has an element for each segment, and one for the pending texts. Errors: as idxi_sets_next;
+ * `inputs` has an element for each segment, and one for the pending texts. Errors: as idxi_sets_cursor_next;
  * IDX_OUT_OF_MEMORY. */
 static enum idx_status visit_merged(struct visit_state *state, struct ascending_sets *inputs,
                                     struct pending_order *order, struct idx_error *error) {
     const struct idx_index *index = state->index;
     IDXI_TRY(sort_pending_texts(index, order, error));
     for (size_t i = 0; i <= index->open_segments; i++) {
-        if (i < index->open_segments) idxi_sets_begin(&inputs[i].cursor, &index->segments[i]->sets);
+        if (i < index->open_segments) idxi_sets_cursor_begin(&inputs[i].cursor, &index->segments[i]->sets);
         IDXI_TRY(go_to_next_set(index, i, &inputs[i], order, error));
     }
     while (!state->stopped) {

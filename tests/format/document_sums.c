@@ -17,7 +17,7 @@ static void set_checksum(uint8_t *header) { idxf_store64(header + 56, idxf_check
 static enum idxf_fault read_header(const uint8_t *header, uint64_t size, struct idxf_document_sums *sums,
                                    uint32_t *version) {
     uint8_t *copy = copy_exactly(header, size < HEADER ? (size_t)size : HEADER);
-    enum idxf_fault fault = idxf_document_sums_read(sums, copy, size, version);
+    enum idxf_fault fault = idxf_document_sums_header_read(sums, copy, size, version);
     free(copy);
     return fault;
 }
@@ -37,7 +37,7 @@ static void test_every_field_has_its_place(void **state) {
     memcpy(expected, begin, sizeof begin);
     set_checksum(expected);
     memset(header, 0xFF, sizeof header);
-    idxf_document_sums_write(&some, header);
+    idxf_document_sums_header_write(&some, header);
     assert_memory_equal(header, expected, sizeof header);
     assert_fault(read_header(expected, SOME_SIZE, &again, &version), IDXF_OK);
     assert_memory_equal(again.uuid, some.uuid, sizeof again.uuid);
@@ -61,7 +61,7 @@ static void test_pages(void **state) {
         uint32_t version;
         uint64_t size = HEADER + cases[i][1] * 8;
         assert_true(idxf_document_sums_count_pages(&sums) == cases[i][1]);
-        idxf_document_sums_write(&sums, header);
+        idxf_document_sums_header_write(&sums, header);
         assert_fault(read_header(header, size, &again, &version), IDXF_OK);
         assert_true(again.length == sums.length);
         assert_fault(read_header(header, size - 1, &again, &version), IDXF_FAULT_SIZE);
@@ -75,7 +75,7 @@ static void test_every_shorter_size(void **state) {
     struct idxf_document_sums again;
     uint8_t header[HEADER];
     uint32_t version;
-    idxf_document_sums_write(&some, header);
+    idxf_document_sums_header_write(&some, header);
     for (uint64_t size = 0; size < SOME_SIZE; size++)
         assert_fault(read_header(header, size, &again, &version), size < 8 ? IDXF_FAULT_MAGIC : IDXF_FAULT_SIZE);
     header[11] = 3; /* a newer version may have a shorter header: named all the same */
@@ -89,7 +89,7 @@ static void test_every_flipped_bit(void **state) {
     (void)state;
     struct idxf_document_sums again;
     uint8_t header[HEADER];
-    idxf_document_sums_write(&some, header);
+    idxf_document_sums_header_write(&some, header);
     for (size_t bit = 0; bit < HEADER * 8; bit++) {
         enum idxf_fault expected = bit < 64 ? IDXF_FAULT_MAGIC : bit < 96 ? IDXF_FAULT_VERSION : IDXF_FAULT_CHECKSUM;
         uint32_t version = 0;
@@ -106,7 +106,7 @@ static void test_every_reserved_byte(void **state) {
         struct idxf_document_sums again;
         uint8_t header[HEADER];
         uint32_t version;
-        idxf_document_sums_write(&some, header);
+        idxf_document_sums_header_write(&some, header);
         header[i] = 0x80;
         set_checksum(header);
         assert_fault(read_header(header, SOME_SIZE, &again, &version), IDXF_FAULT_RESERVED);
@@ -122,7 +122,7 @@ static void test_extra_bytes(void **state) {
         struct idxf_document_sums again;
         uint8_t header[HEADER];
         uint32_t version;
-        idxf_document_sums_write(&some, header);
+        idxf_document_sums_header_write(&some, header);
         idxf_store32(header + 12, extras[i]);
         set_checksum(header);
         assert_fault(read_header(header, SOME_SIZE + (uint64_t)extras[i], &again, &version), IDXF_OK);

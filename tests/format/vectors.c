@@ -391,7 +391,7 @@ static enum idxf_fault read_sums(const struct bytes *file) {
     struct idxf_document_sums sums;
     uint32_t version;
     uint8_t *copy = copy_exactly(file->at, file->size);
-    enum idxf_fault fault = idxf_document_sums_read(&sums, copy, file->size, &version);
+    enum idxf_fault fault = idxf_document_sums_header_read(&sums, copy, file->size, &version);
     free(copy);
     return fault;
 }
@@ -583,9 +583,9 @@ static enum idxf_fault read_frame(const struct idxf_record_rules *rules, const s
     for (uint64_t left = frame->count; left > 0 && fault == IDXF_OK;) {
         struct idxf_record record;
         fault = idxf_record_read(rules, &at, end, &record);
-        if (fault == IDXF_OK && idxf_count_record_numbers(rules, &record) > left) fault = IDXF_FAULT_OVERRUN;
+        if (fault == IDXF_OK && idxf_count_sequence_numbers(rules, &record) > left) fault = IDXF_FAULT_OVERRUN;
         if (fault != IDXF_OK) break;
-        left -= idxf_count_record_numbers(rules, &record);
+        left -= idxf_count_sequence_numbers(rules, &record);
         append_record(text, &record);
         to = idxf_record_write(rules, &record, to);
     }
@@ -620,9 +620,9 @@ static enum idxf_fault read_log(const struct idxf_record_rules *rules, const uin
     struct idxf_log_place known = {0};
     uint8_t header[IDXF_LOG_HEADER_BYTES];
     uint32_t version;
-    enum idxf_fault fault = idxf_log_read(&log, bytes, size, &version);
+    enum idxf_fault fault = idxf_log_header_read(&log, bytes, size, &version);
     if (fault != IDXF_OK) return fault;
-    idxf_log_write(&log, header);
+    idxf_log_header_write(&log, header);
     assert_memory_equal(header, bytes, sizeof header);
     if (memcmp(log.uuid, rules->uuid, IDXF_UUID_BYTES) != 0) return IDXF_FAULT_UUID;
     if (!read_slots(&log, bytes, &known)) return IDXF_FAULT_CHECKSUM;
@@ -660,12 +660,12 @@ static enum idxf_fault read_removed(const struct idxf_record_rules *rules, const
     struct idxf_removals removals;
     struct idxf_record removal;
     uint32_t version;
-    enum idxf_fault fault = idxf_removed_read(&removed, bytes, size, &version);
+    enum idxf_fault fault = idxf_removed_header_read(&removed, bytes, size, &version);
     if (fault != IDXF_OK) return fault;
     const uint8_t *first = bytes + IDXF_REMOVED_HEADER_BYTES;
     if (idxf_checksum(first, (size_t)removed.length) != removed.checksum) return IDXF_FAULT_CHECKSUM;
     assert_memory_equal(removed.uuid, rules->uuid, IDXF_UUID_BYTES);
-    idxf_removed_write(&removed, again);
+    idxf_removed_header_write(&removed, again);
     uint8_t *at = again + IDXF_REMOVED_HEADER_BYTES;
     idxf_removals_open(&removals, rules, &removed, first);
     while (removals.left > 0) {

@@ -9,8 +9,8 @@ static void check_header(const uint8_t *bytes, size_t size) {
     struct idxf_log log;
     uint8_t again[IDXF_LOG_HEADER_BYTES];
     uint32_t version;
-    if (idxf_log_read(&log, bytes, size, &version) != IDXF_OK) return;
-    idxf_log_write(&log, again);
+    if (idxf_log_header_read(&log, bytes, size, &version) != IDXF_OK) return;
+    idxf_log_header_write(&log, again);
     CHECK(memcmp(again, bytes, sizeof again) == 0);
 }
 
@@ -43,7 +43,7 @@ static void check_frames(const struct idxf_log *log, uint8_t *bytes, size_t size
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct idxf_log log = {.salt = size};
     uint8_t header[IDXF_LOG_HEADER_BYTES], *bytes = copy_exactly(data, size);
-    idxf_log_write(&log, header);
+    idxf_log_header_write(&log, header);
     check_header(bytes, size);
     check_slot(&log, bytes, size);
     check_frames(&log, bytes, size);

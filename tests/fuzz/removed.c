@@ -16,8 +16,8 @@ static void check(const struct idxf_record_rules *rules, const uint8_t *bytes, s
     uint8_t header[IDXF_REMOVED_HEADER_BYTES];
     uint32_t version;
     size_t used = 0;
-    idxf_removed_write(&removed, header);
-    enum idxf_fault fault = idxf_removed_read(&header_again, header, sizeof header + size, &version);
+    idxf_removed_header_write(&removed, header);
+    enum idxf_fault fault = idxf_removed_header_read(&header_again, header, sizeof header + size, &version);
     CHECK(fault == (count == 0 ? IDXF_FAULT_COUNT : IDXF_OK));
     idxf_removals_open(&removals, rules, &removed, bytes);
     while (removals.left > 0 && fault == IDXF_OK) {

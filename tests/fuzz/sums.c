@@ -13,11 +13,11 @@ static void check(const uint8_t *header, uint64_t size) {
     struct idxf_document_sums sums;
     uint8_t again[HEADER];
     uint32_t version = IDXF_VERSION;
-    enum idxf_fault fault = idxf_document_sums_read(&sums, header, size, &version);
+    enum idxf_fault fault = idxf_document_sums_header_read(&sums, header, size, &version);
     CHECK((fault == IDXF_FAULT_VERSION) == (version != IDXF_VERSION));
     if (fault != IDXF_OK) return;
     CHECK(size == HEADER + idxf_document_sums_count_pages(&sums) * 8 + sums.extra);
-    idxf_document_sums_write(&sums, again);
+    idxf_document_sums_header_write(&sums, again);
     CHECK(memcmp(again, header, HEADER) == 0);
 }
 

@@ -9,7 +9,7 @@ static void check_fingerprint(const struct tsv_rules *rules, uint64_t fingerprin
     uint64_t again;
     struct problem problem;
     CHECK(rules->bits == 64 || fingerprint >> rules->bits == 0);
-    size_t length = notation_print_fingerprint(rules->notation, rules->bits, fingerprint, text);
+    size_t length = notation_format_fingerprint(rules->notation, rules->bits, fingerprint, text);
     CHECK(length <= sizeof text);
     CHECK(notation_parse_fingerprint(rules->notation, rules->bits, text, length, &again, &problem));
     CHECK(again == fingerprint);

@@ -153,7 +153,7 @@ static void write_sums(const char *map, const char *sums_path, const uint8_t *uu
     size_t pages = (size_t)idxf_document_sums_count_pages(&sums);
     uint8_t *made = malloc(IDXF_DOCUMENT_SUMS_HEADER_BYTES + pages * 8);
     assert_non_null(made);
-    idxf_document_sums_write(&sums, made);
+    idxf_document_sums_header_write(&sums, made);
     for (size_t page = 0; page < pages; page++) {
         size_t at = page * IDXF_PAGE_SIZE, length = size - at < IDXF_PAGE_SIZE ? size - at : IDXF_PAGE_SIZE;
         idxf_store64(made + IDXF_DOCUMENT_SUMS_HEADER_BYTES + page * 8, idxf_checksum(content + at, length));

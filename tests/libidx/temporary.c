@@ -176,7 +176,7 @@ static void test_the_system_has_them(void **state) {
     assert_true(stream_in("/tmp") > 0);
     unsetenv("TMPDIR");
     assert_true(stream_in("/tmp") > 0);
-    assert_string_equal(idxi_get_system_folder(), "/tmp");
+    assert_string_equal(idxi_get_system_temporary_folder(), "/tmp");
     options.distance = 3;
     setenv("TMPDIR", path_in(*state, "missing"), 1);
     assert_status(IDX_NOT_FOUND, idx_stream_open(&stream, ball.items, 500, 64, &options, &failure));

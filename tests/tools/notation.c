@@ -22,7 +22,7 @@ static void refuse(enum notation notation, unsigned bits, const char *text, cons
 
 static void check_print(enum notation notation, unsigned bits, uint64_t fingerprint, const char *expected) {
     char text[NOTATION_MAX_LENGTH + 1];
-    text[notation_print_fingerprint(notation, bits, fingerprint, text)] = '\0';
+    text[notation_format_fingerprint(notation, bits, fingerprint, text)] = '\0';
     assert_string_equal(text, expected);
 }
 

@@ -30,7 +30,8 @@ void agree_append_query(const struct question *question, const struct query *que
         append_record(records, RECORD_QUERY, query->id, query->id_length);
         return;
     }
-    size_t length = notation_print_fingerprint(question->notation, question->properties.bits, query->fingerprint, text);
+    size_t length =
+        notation_format_fingerprint(question->notation, question->properties.bits, query->fingerprint, text);
     append_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
 }
 

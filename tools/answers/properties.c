@@ -61,7 +61,7 @@ static json_t *pack_integer(uint64_t number) { return json_integer((json_int_t)n
 static json_t *pack_table(size_t segment, size_t number, unsigned bits, const struct table_measure *measure) {
     const struct idx_table_properties *table = &measure->table;
     char mask[NOTATION_MAX_LENGTH];
-    size_t length = notation_print_fingerprint(NOTATION_HEX, bits, table->mask, mask);
+    size_t length = notation_format_fingerprint(NOTATION_HEX, bits, table->mask, mask);
     return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
                      pack_integer(segment), "table", pack_integer(number), "mask", mask, length, "prefix",
                      pack_integer(table->prefix), "radius", pack_integer(table->radius), "block_size",
@@ -77,8 +77,8 @@ static json_t *pack_table(size_t segment, size_t number, unsigned bits, const st
  * to `tables`, which may be NULL. */
 static json_t *pack_index(const struct idx_properties *properties, const struct facts *facts, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
-    size_t length = notation_print_fingerprint(NOTATION_HEX, properties->bits, facts->dead_bits, dead_bits);
-    size_t heaviest_length = notation_print_fingerprint(NOTATION_HEX, properties->bits, facts->heaviest, heaviest);
+    size_t length = notation_format_fingerprint(NOTATION_HEX, properties->bits, facts->dead_bits, dead_bits);
+    size_t heaviest_length = notation_format_fingerprint(NOTATION_HEX, properties->bits, facts->heaviest, heaviest);
     return json_pack(
         "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
         "s:f,s:o}",

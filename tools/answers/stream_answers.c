@@ -36,7 +36,7 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
     size_t hex_digits = (answers->bits + 3) / 4, unnamed_count = 0;
     for (size_t i = 0; i < count; i++)
         if (id_ends[i] == (i == 0 ? 0 : id_ends[i - 1])) unnamed_count++;
-    /* One query more, since malloc of 0 bytes may return NULL; NOTATION_MAX_LENGTH, since notation_print_fingerprint
+    /* One query more, since malloc of 0 bytes may return NULL; NOTATION_MAX_LENGTH, since notation_format_fingerprint
      * needs that. */
     answers->queries = malloc((count + 1) * sizeof *answers->queries);
     answers->names = malloc(unnamed_count * hex_digits + NOTATION_MAX_LENGTH);
@@ -49,7 +49,7 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
             .fingerprint = fingerprints[i], .id = ids->bytes + id_begin, .id_length = id_ends[i] - id_begin};
         if (query->id_length > 0) continue;
         query->id = name;
-        query->id_length = notation_print_fingerprint(NOTATION_HEX, answers->bits, fingerprints[i], name);
+        query->id_length = notation_format_fingerprint(NOTATION_HEX, answers->bits, fingerprints[i], name);
         name += query->id_length;
     }
     return true;
@@ -101,11 +101,11 @@ static void print_match_line(const struct stream_answers *answers, size_t number
     if (answers->queries != NULL)
         output_bytes(answers->output, answers->queries[number].id, answers->queries[number].id_length);
     else
-        length = notation_print_fingerprint(NOTATION_HEX, answers->bits, answers->fingerprints[number], line);
+        length = notation_format_fingerprint(NOTATION_HEX, answers->bits, answers->fingerprints[number], line);
     line[length++] = '\t';
-    length += notation_print_fingerprint(NOTATION_HEX, answers->bits, match->fingerprint, line + length);
+    length += notation_format_fingerprint(NOTATION_HEX, answers->bits, match->fingerprint, line + length);
     line[length++] = '\t';
-    length += notation_print_decimal(match->distance, line + length);
+    length += notation_format_decimal(match->distance, line + length);
     line[length++] = '\n';
     output_bytes(answers->output, line, length);
 }

@@ -212,7 +212,7 @@ static bool add_text_with_set(struct build *build, const struct made *made) {
 static bool add_texts_of_reading(struct build *build, struct reading *reading) {
     const struct made *made;
     bool ok = true;
-    build->options.recipe = reading_recipe(reading);
+    build->options.recipe = reading_get_recipe(reading);
     if (build->threshold == 0) choose_k(build);
     if (!open_builder(build)) return false;
     while (ok && (made = reading_next(reading)) != NULL) {
@@ -250,7 +250,7 @@ static void estimate_build(struct build *build) {
  * and returns false if memory ran out. */
 static bool canonicalize_given_recipe(struct build *build) {
     if (build->input.recipe == NULL) return true;
-    build->input.recipe = build->recipe = text_canonical_recipe(build->input.recipe);
+    build->input.recipe = build->recipe = text_make_canonical_recipe(build->input.recipe);
     return build->recipe != NULL;
 }
 

@@ -159,8 +159,8 @@ static void format_plan_row(const struct report *report, const struct idx_plan *
     format_number(row->cells[8], plan->nanoseconds / 1e3);
     format_number(row->cells[9], 1e9 / plan->nanoseconds);
     snprintf(row->cells[10], CELL_SIZE, "%.1f", bytes_per_fingerprint(report, plan->table_bytes));
-    size_print(row->cells[11], plan->table_bytes);
-    size_print(row->cells[12], plan->resident_bytes);
+    size_format(row->cells[11], plan->table_bytes);
+    size_format(row->cells[12], plan->resident_bytes);
 }
 
 /* Writes `count` rows: each with its cells, right-aligned to the widest of their column, and then the scheme. */
@@ -187,7 +187,7 @@ static void write_unpacked_line(const struct report *report, struct output *outp
         output_text(output, "unpacked: not possible for 2^32 - 1 fingerprints or more\n");
         return;
     }
-    size_print(memory, report->unpacked.bytes);
+    size_format(memory, report->unpacked.bytes);
     format_number(opening, report->unpacked.opening_seconds);
     format_number(query, report->unpacked.nanoseconds / 1e3);
     output_format(output, "unpacked: %s of memory, %s s to open, %s us/query\n", memory, opening, query);

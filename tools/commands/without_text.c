@@ -21,7 +21,7 @@ bool text_reader_open(struct text_reader *reader, const char *recipe, const stru
     return complain_of_missing_text_support();
 }
 
-char *text_canonical_recipe(const char *recipe) {
+char *text_make_canonical_recipe(const char *recipe) {
     char *same = strdup(recipe);
     if (same == NULL) complain("out of memory");
     return same;
@@ -79,7 +79,7 @@ void queries_close_texts(struct queries *queries) { (void)queries; }
 
 /* ---- Without texts, none of these functions is called ---- */
 
-const char *reading_recipe(const struct reading *reading) {
+const char *reading_get_recipe(const struct reading *reading) {
     (void)reading;
     return NULL;
 }

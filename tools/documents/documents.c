@@ -162,7 +162,7 @@ static bool end_folder(struct documents *documents, struct raw_document *raw) {
 /* Opens the next file with a document that is to be read once more. Sets *is_raw_set to whether *raw was set to what is
  * wrong with the file. Returns false at the end, or once `stopped` is set. */
 static bool open_wanted_file(struct documents *documents, struct raw_document *raw, bool *is_raw_set) {
-    const struct journal_file *file = rereading_find_next_file(documents->again);
+    const struct journal_file *file = second_reading_find_next_file(documents->again);
     documents->stopped = documents->again->failed;
     if (file == NULL) return false;
     documents->found.opened_files = documents->again->place.file; /* The file gets the number that it had before. */
@@ -203,7 +203,7 @@ bool documents_next(struct documents *documents, struct raw_document *raw) {
             found = cut_next_or_close(documents, raw);
         else if (!open_next_input(documents, raw, &found))
             return false;
-        if (!found || documents->again == NULL || rereading_accept_if_wanted(documents->again, raw)) continue;
+        if (!found || documents->again == NULL || second_reading_accept_if_wanted(documents->again, raw)) continue;
         raw_document_free(raw);
         found = false;
     }

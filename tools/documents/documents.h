@@ -50,7 +50,7 @@ struct documents {
     const struct strings *paths; /* Files and folders; without any, and for -, standard input is read. */
 
     struct journal *journal;        /* Where files are noted, to be read once more; NULL: nowhere. */
-    struct rereading *again;        /* Unless NULL, what it wants is read once more in place of the paths. */
+    struct second_reading *again;   /* Unless NULL, what it wants is read once more in place of the paths. */
     const struct jsonl_rules *json; /* Where JSON Lines have the text. */
 
     /* Results. */

@@ -89,44 +89,44 @@ void journal_close(struct journal *journal) {
 
 /* ---- Reading documents once more ---- */
 
-uint64_t rereading_count_wanted(const struct rereading *rereading) {
-    return bits_count_set(rereading->wanted, rereading->compared);
+uint64_t second_reading_count_wanted(const struct second_reading *second_reading) {
+    return bits_count_set(second_reading->wanted, second_reading->compared);
 }
 
 /* Reads on in the journal to the next wanted document, and sets has_next to whether there is one. */
-static void find_next_wanted(struct rereading *rereading) {
-    rereading->has_next = false;
-    while (!rereading->has_next && journal_read_next_place(rereading->journal, &rereading->place))
-        rereading->has_next =
-            rereading->place.fate == FATE_COMPARED && bit_is_set(rereading->wanted, rereading->next_number++);
+static void find_next_wanted(struct second_reading *second_reading) {
+    second_reading->has_next = false;
+    while (!second_reading->has_next && journal_read_next_place(second_reading->journal, &second_reading->place))
+        second_reading->has_next = second_reading->place.fate == FATE_COMPARED &&
+                                   bit_is_set(second_reading->wanted, second_reading->next_number++);
 }
 
-bool rereading_begin(struct rereading *rereading) {
-    if (!journal_rewind(rereading->journal)) return false;
-    rereading->next_number = 0;
-    find_next_wanted(rereading);
+bool second_reading_begin(struct second_reading *second_reading) {
+    if (!journal_rewind(second_reading->journal)) return false;
+    second_reading->next_number = 0;
+    find_next_wanted(second_reading);
     return true;
 }
 
 /* journal->next_file_number is 1 more than the number of the file that was returned last. If the next wanted document
  * is in that file, it was not found there, since otherwise another one would be the next; so the file has changed. */
-const struct journal_file *rereading_find_next_file(struct rereading *rereading) {
-    struct journal *journal = rereading->journal;
-    if (!rereading->has_next || rereading->failed || interrupt_is_noted()) return NULL;
-    if (journal->next_file_number == rereading->place.file + 1) {
-        rereading->failed = !complain_of_changed_file(&journal->file);
+const struct journal_file *second_reading_find_next_file(struct second_reading *second_reading) {
+    struct journal *journal = second_reading->journal;
+    if (!second_reading->has_next || second_reading->failed || interrupt_is_noted()) return NULL;
+    if (journal->next_file_number == second_reading->place.file + 1) {
+        second_reading->failed = !complain_of_changed_file(&journal->file);
         return NULL;
     }
-    journal_find_file(journal, rereading->place.file);
+    journal_find_file(journal, second_reading->place.file);
     return &journal->file;
 }
 
-bool rereading_accept_if_wanted(struct rereading *rereading, struct raw_document *raw) {
-    const struct place *place = &rereading->place;
-    if (!rereading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
-        raw->ends != place->ends)
+bool second_reading_accept_if_wanted(struct second_reading *second_reading, struct raw_document *raw) {
+    const struct place *place = &second_reading->place;
+    if (!second_reading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file ||
+        raw->begins != place->begins || raw->ends != place->ends)
         return false;
-    raw->number = rereading->next_number - 1;
-    find_next_wanted(rereading);
+    raw->number = second_reading->next_number - 1;
+    find_next_wanted(second_reading);
     return true;
 }

@@ -74,7 +74,7 @@ void journal_close(struct journal *journal);
 
 /* ---- Reading some of the documents that were compared once more ---- */
 
-struct rereading {
+struct second_reading {
     /* These are set by the caller. */
     struct journal *journal;
     const uint64_t *wanted; /* A bit for each document that was compared; none are set behind these. */
@@ -90,17 +90,17 @@ struct rereading {
 
 /* Begins to read the journal from its start, and finds the place of the first wanted document: sets `has_next` and
  * `place`. Returns false, after a complaint, as journal_rewind does. */
-bool rereading_begin(struct rereading *rereading);
+bool second_reading_begin(struct second_reading *second_reading);
 
 /* Returns the journal's record of the file that has the next wanted document. Returns NULL at the end, if a signal was
  * noted, or after a complaint, which sets `failed`: the document was not found in its file, which has changed. */
-const struct journal_file *rereading_find_next_file(struct rereading *rereading);
+const struct journal_file *second_reading_find_next_file(struct second_reading *second_reading);
 
 /* Returns whether `raw` is the next wanted document: one that is not bad, at the place that the journal has. If so,
  * sets raw->number, and finds the place of the next wanted document behind it. */
-bool rereading_accept_if_wanted(struct rereading *rereading, struct raw_document *raw);
+bool second_reading_accept_if_wanted(struct second_reading *second_reading, struct raw_document *raw);
 
 /* Returns how many documents are wanted. */
-uint64_t rereading_count_wanted(const struct rereading *rereading);
+uint64_t second_reading_count_wanted(const struct second_reading *second_reading);
 
 #endif

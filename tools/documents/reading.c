@@ -174,7 +174,7 @@ static bool start_threads(struct reading *reading) {
     progress_start(&reading->progress, rules->progress);
     reading->progress.reading = rules->again != NULL || rules->makes == MAKES_SHINGLES;
     if (rules->again != NULL)
-        reading->progress.input = rereading_count_wanted(rules->again);
+        reading->progress.input = second_reading_count_wanted(rules->again);
     else if (reading->progress.shown)
         reading->progress.input = documents_count_bytes(reading->documents.paths, &rules->globs);
     struct thread *worker = reading->threads;
@@ -419,7 +419,7 @@ static bool prepare_reading(struct reading *reading, const struct strings *paths
     html_prepare();
     return (pipe2(reading->stop_pipe, O_CLOEXEC) == 0 || complain("can't make a pipe: %s", strerror(errno))) &&
            (rules->table == NULL || text_table_read(&reading->table, rules->table)) && open_workers(reading) &&
-           check_expected_recipe(rules->expected_recipe, reading_recipe(reading));
+           check_expected_recipe(rules->expected_recipe, reading_get_recipe(reading));
 }
 
 /* Frees a reading whose threads have ended or were not started, with the batches that nobody got. */
@@ -458,9 +458,9 @@ struct reading *reading_open(const struct reading_rules *rules, const struct str
     return NULL;
 }
 
-const char *reading_recipe(const struct reading *reading) {
+const char *reading_get_recipe(const struct reading *reading) {
     return reading->rules.format == FORMAT_FEATURES ? reading->rules.recipe
-                                                    : text_reader_recipe(&reading->threads[0].worker.reader);
+                                                    : text_reader_get_recipe(&reading->threads[0].worker.reader);
 }
 
 /* Ends the threads, reports what was left out, and returns how well the inputs were read. Frees nothing. */
@@ -522,7 +522,7 @@ static void print_total_line(struct reading *reading, bool failed) {
 enum reading_status reading_print(const struct reading_rules *rules, const struct strings *paths) {
     struct reading *reading = reading_open(rules, paths);
     if (reading == NULL) return READING_FAILED;
-    const char *recipe = reading_recipe(reading);
+    const char *recipe = reading_get_recipe(reading);
     const bool is_stated = recipe != NULL && rules->train == NULL;
     if (is_stated) output_format(&reading->output, "#recipe\t%s\n", recipe);
     print_all_lines(reading);

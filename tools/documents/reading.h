@@ -24,7 +24,7 @@ struct made_part {
 };
 
 /* The most bytes of a text that are stored. */
-enum { READING_BODY = 1 << 18 };
+enum { READING_MAX_BODY_BYTES = 1 << 18 };
 
 /* A document, and what was made of it. A bad record has nothing but an ID, and perhaps not even that. */
 struct made {
@@ -35,7 +35,7 @@ struct made {
     const struct made_part *parts; /* Unless whole documents are compared: those with enough words. */
     size_t part_count;
     uint64_t other_words; /* The words of its other parts. */
-    struct span body;     /* The first READING_BODY bytes of the text. */
+    struct span body;     /* The first READING_MAX_BODY_BYTES bytes of the text. */
     uint64_t body_bytes;  /* How many the whole text has. */
 };
 
@@ -56,11 +56,11 @@ struct reading_rules {
     enum parts_by by;   /* Of what shingles are made: of whole texts, or of each of their parts. */
     uint64_t min_words; /* Parts with fewer words have no shingles. */
     struct idx_text_shingle_options shingling; /* With MAKES_SHINGLES, what shingles are. */
-    bool takes_others;           /* WARC records without a document are returned as well, with nothing made of them. */
-    struct journal *journal;     /* Where files are noted, by another thread than the caller's; NULL: nowhere. */
-    struct rereading *again;     /* Unless NULL, what it wants is read once more in place of the paths. */
-    const char *expected_recipe; /* The recipe of the texts must match it. May be NULL. */
-    const char *bad_heading;     /* How the message that counts bad records begins. NULL: they are left out. */
+    bool takes_others;            /* WARC records without a document are returned as well, with nothing made of them. */
+    struct journal *journal;      /* Where files are noted, by another thread than the caller's; NULL: nowhere. */
+    struct second_reading *again; /* Unless NULL, what it wants is read once more in place of the paths. */
+    const char *expected_recipe;  /* The recipe of the texts must match it. May be NULL. */
+    const char *bad_heading;      /* How the message that counts bad records begins. NULL: they are left out. */
 };
 
 /* Documents that are being read. All calls are made by one thread. */
@@ -79,7 +79,7 @@ enum reading_status {
 struct reading *reading_open(const struct reading_rules *rules, const struct strings *paths);
 
 /* Returns the recipe of the texts in canonical form, or NULL if it is not known. Valid until reading_close. */
-const char *reading_recipe(const struct reading *reading);
+const char *reading_get_recipe(const struct reading *reading);
 
 /* Waits for the next document, and returns it. It is valid until the next call of reading_next. Returns NULL at the
  * end, behind a bad record that ends the work, or after a complaint; reading_close says which. */

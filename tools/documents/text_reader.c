@@ -118,7 +118,7 @@ const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
  * of reader->bits bits. Sets error->status in any case, and the sentence if that is not IDX_OK; returns whether it is.
  */
 static bool check_fingerprinter(const struct text_reader *reader, bool has_table, struct idx_error *error) {
-    const char *recipe = text_reader_recipe(reader);
+    const char *recipe = text_reader_get_recipe(reader);
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
     if (error->status == IDX_OUT_OF_MEMORY)
         snprintf(error->sentence, sizeof error->sentence, "out of memory");
@@ -148,7 +148,7 @@ bool text_reader_try_open(struct text_reader *reader, const char *recipe, const 
         memory_ran_out(); /* This forgets that memory ran out, since *error says so already. */
         return false;
     }
-    reader->extractor.manual_refusal = manual_get_refusal(text_reader_recipe(reader));
+    reader->extractor.manual_refusal = manual_get_refusal(text_reader_get_recipe(reader));
     if (check_fingerprinter(reader, table != NULL, error)) return true;
     idx_text_close(reader->fingerprinter);
     reader->fingerprinter = NULL;
@@ -161,20 +161,20 @@ bool text_reader_open(struct text_reader *reader, const char *recipe, const stru
     return text_reader_try_open(reader, recipe, table, bits, rules, &error) || complain("%s", error.sentence);
 }
 
-char *text_canonical_recipe(const char *recipe) {
+char *text_make_canonical_recipe(const char *recipe) {
     struct extract_rules rules = {0};
     struct text_reader reader;
     struct idx_error error;
     bool opened = text_reader_try_open(&reader, recipe, NULL, IDX_MAX_BITS, &rules, &error);
     unsigned icu_version = recipe_read(recipe).icu;
-    bool has_other_icu = opened && icu_version != 0 && recipe_read(text_reader_recipe(&reader)).icu != icu_version;
-    char *canonical = strdup(opened && !has_other_icu ? text_reader_recipe(&reader) : recipe);
+    bool has_other_icu = opened && icu_version != 0 && recipe_read(text_reader_get_recipe(&reader)).icu != icu_version;
+    char *canonical = strdup(opened && !has_other_icu ? text_reader_get_recipe(&reader) : recipe);
     text_reader_close(&reader);
     if (canonical == NULL) complain("out of memory");
     return canonical;
 }
 
-const char *text_reader_recipe(const struct text_reader *reader) { return idx_text_recipe(reader->fingerprinter); }
+const char *text_reader_get_recipe(const struct text_reader *reader) { return idx_text_recipe(reader->fingerprinter); }
 
 enum { MAX_FIELDS = 3 };
 
@@ -213,7 +213,7 @@ static bool fingerprint_fields(struct text_reader *reader, const struct fields *
     result->signature.bytes = idx_text_signature(reader->fingerprinter, &result->signature.length);
     /* With segments:N, a text without words has no fingerprint. It gets 0, as with other recipes. With minhash:M it
      * gets none: 0 could be found by no text that resembles it. */
-    if (result->count == 0 && recipe_read(text_reader_recipe(reader)).method != IDX_RECIPE_MINHASH)
+    if (result->count == 0 && recipe_read(text_reader_get_recipe(reader)).method != IDX_RECIPE_MINHASH)
         result->fingerprints[result->count++] = 0;
     return true;
 }

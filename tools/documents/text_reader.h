@@ -19,7 +19,7 @@ extern const char text_default_recipe[];
 
 /* Returns a copy of a recipe in canonical form; as it is, if libidxtext can't parse it, or if it names another version
  * of ICU than this build's. The caller frees it. Returns NULL after a complaint if memory ran out. */
-char *text_canonical_recipe(const char *recipe);
+char *text_make_canonical_recipe(const char *recipe);
 
 /* Opens a fingerprinter of `bits` bits for a recipe; if that is NULL, all documents must be of FORMAT_FEATURES. `table`
  * is a table of document frequencies if the recipe needs one, and NULL otherwise. It and `rules` must stay valid until
@@ -35,7 +35,7 @@ bool text_reader_try_open(struct text_reader *reader, const char *recipe, const 
 
 /* Returns the recipe in canonical form, with the version of ICU. The reader must have a fingerprinter, which owns
  * it. */
-const char *text_reader_recipe(const struct text_reader *reader);
+const char *text_reader_get_recipe(const struct text_reader *reader);
 
 /* The most fingerprints that a recipe makes of a document. */
 enum { TEXT_MOST_FINGERPRINTS = 64 };

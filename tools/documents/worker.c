@@ -153,7 +153,7 @@ static void append_shingles_or_body(struct worker *worker, struct document_resul
     output_bytes(output, id.bytes, id.length);
     if (!ok || rules->makes != MAKES_BODY) return;
     made->body_bytes = body.length;
-    made->body.length = printable_find_cut(body.bytes, body.length, READING_BODY);
+    made->body.length = printable_find_cut(body.bytes, body.length, READING_MAX_BODY_BYTES);
     output_bytes(output, body.bytes, made->body.length);
 }
 

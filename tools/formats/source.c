@@ -25,7 +25,8 @@ enum { READ_SIZE = 1 << 18, BUFFER_SIZE = 4 * SOURCE_MOST_PEEKED };
  * was noted, or if stop_descriptor can be read. */
 static bool wait_for_input(struct source *source) {
     const int stop = source->stop_descriptor == NULL ? -1 : *source->stop_descriptor; /* poll ignores -1 */
-    struct pollfd polled[3] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}, {stop, POLLIN, 0}};
+    struct pollfd polled[3] = {
+        {source->descriptor, POLLIN, 0}, {interrupt_get_descriptor(), POLLIN, 0}, {stop, POLLIN, 0}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
     poll(polled, 3, -1);
     return !interrupt_is_noted() && polled[2].revents == 0;

@@ -25,7 +25,8 @@ static bool ends_with(const char *path, const char *ending) {
  * signal that is noted. Returns how many bytes were copied; 0 at the end of the pipe, after a signal, or if that
  * failed. Sets *ended to whether the writer closed the pipe, so that no bytes will follow. */
 static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
-    struct pollfd descriptors[2] = {{.fd = pipe, .events = POLLIN}, {.fd = interrupt_descriptor(), .events = POLLIN}};
+    struct pollfd descriptors[2] = {{.fd = pipe, .events = POLLIN},
+                                    {.fd = interrupt_get_descriptor(), .events = POLLIN}};
     int copy[2];
     ssize_t copied = -1;
     while (poll(descriptors, 2, -1) < 0 && errno == EINTR) continue;

@@ -20,8 +20,8 @@ static void warn_of_little_space(const char *folder, const char *user, uint64_t 
     if (statvfs(folder, &status) != 0) return;
     double free_bytes = (double)status.f_bavail * (double)status.f_frsize;
     if (free_bytes >= (double)needed_bytes) return;
-    size_print(needed_text, (double)needed_bytes);
-    size_print(free_text, free_bytes);
+    size_format(needed_text, (double)needed_bytes);
+    size_format(free_text, free_bytes);
     complain("the file system of %s has %s free, but %s may need %s there", folder, free_text, user, needed_text);
 }
 
@@ -35,9 +35,9 @@ static bool are_on_same_file_system(const char *a, const char *b) {
  * added here. */
 static void report_estimate(const struct idx_build_estimate *estimate, const struct input_size *size) {
     char memory[SIZE_TEXT_BYTES], index[SIZE_TEXT_BYTES], peak[SIZE_TEXT_BYTES];
-    size_print(memory, (double)estimate->memory_bytes);
-    size_print(index, (double)(estimate->index_bytes + size->id_bytes));
-    size_print(peak, (double)(estimate->peak_bytes + size->id_bytes));
+    size_format(memory, (double)estimate->memory_bytes);
+    size_format(index, (double)(estimate->index_bytes + size->id_bytes));
+    size_format(peak, (double)(estimate->peak_bytes + size->id_bytes));
     complain("about %" PRIu64 " documents: up to %s of memory, up to %s of disk, and %s for the index", size->documents,
              memory, peak, index);
 }
@@ -154,7 +154,7 @@ static bool measure_skew(const struct idx_index *index, size_t table_count, stru
 static void warn_of_skew(const struct idx_properties *properties, const struct skew *skew) {
     uint64_t dead_bits = skew->largest.dead_bits;
     char mask[NOTATION_MAX_LENGTH];
-    size_t mask_length = notation_print_fingerprint(NOTATION_HEX, properties->bits, dead_bits, mask);
+    size_t mask_length = notation_format_fingerprint(NOTATION_HEX, properties->bits, dead_bits, mask);
     if (dead_bits != 0)
         complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables with these bits in front are less "
                  "selective; see idx info and idx plan",
@@ -175,7 +175,7 @@ static void warn_of_heaviest_fingerprint(const struct idx_index *index, const st
     char text[NOTATION_MAX_LENGTH];
     if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
     if (documents < properties->documents / HEAVY_DOCUMENTS_DIVISOR) return;
-    size_t length = notation_print_fingerprint(NOTATION_HEX, properties->bits, fingerprint, text);
+    size_t length = notation_format_fingerprint(NOTATION_HEX, properties->bits, fingerprint, text);
     complain("%" PRIu64 " of %" PRIu64 " documents have the fingerprint %.*s: such documents are often empty pages, or "
              "nothing but menus; idx lookup lists them",
              documents, properties->documents, (int)length, text);

@@ -37,7 +37,7 @@ static enum reader_status fail_with_errno(const struct reader *reader, int error
  * fails. */
 static enum reader_status poll_input(const struct reader *reader, bool wait) {
     struct pollfd descriptors[2] = {{.fd = reader->descriptor, .events = POLLIN},
-                                    {.fd = interrupt_descriptor(), .events = POLLIN}};
+                                    {.fd = interrupt_get_descriptor(), .events = POLLIN}};
     while (poll(descriptors, 2, wait ? -1 : 0) < 0) {
         if (errno != EINTR && errno != EAGAIN) return fail_with_errno(reader, errno);
     }

@@ -10,7 +10,7 @@ bool queries_open_texts(struct queries *queries) {
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
     if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
         return false;
-    const char *recipe = text_reader_recipe(&queries->reader);
+    const char *recipe = text_reader_get_recipe(&queries->reader);
     recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
     return true;
 }

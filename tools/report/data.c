@@ -151,7 +151,7 @@ static json_t *pack_dropped_counts(const struct findings *findings) {
 /* Returns a fingerprint as a string of hex digits, as many as its bits take. */
 static json_t *pack_fingerprint(const struct findings *findings, uint64_t fingerprint) {
     char hex[NOTATION_MAX_LENGTH];
-    return json_stringn(hex, notation_print_fingerprint(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
+    return json_stringn(hex, notation_format_fingerprint(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
 }
 
 /* Returns the ID of a document: an integer ID as a string of digits, a text ID as json_from_bytes returns it, and null
@@ -160,7 +160,7 @@ static json_t *pack_id(const struct findings *findings, const struct shown_docum
     char number[NOTATION_MAX_LENGTH];
     if (findings->properties.id_type == IDX_ID_NONE) return json_null();
     if (findings->properties.id_type == IDX_ID_U64)
-        return json_stringn(number, notation_print_decimal(shown->number, number));
+        return json_stringn(number, notation_format_decimal(shown->number, number));
     return json_from_bytes(shown->id, shown->id_length);
 }
 
@@ -176,10 +176,10 @@ static json_t *pack_document(const struct findings *findings, const struct shown
                      "compared", pack_number(compared), "text", json_from_bytes(shown->text, compared));
 }
 
-/* Returns how many bytes of each text may be in the page: READING_BODY, which no text exceeds, halved until all texts
- * together have at most MAX_TOTAL_TEXT_BYTES. */
+/* Returns how many bytes of each text may be in the page: READING_MAX_BODY_BYTES, which no text exceeds, halved until
+ * all texts together have at most MAX_TOTAL_TEXT_BYTES. */
 static size_t choose_text_bytes(const struct findings *findings) {
-    size_t max_bytes = 2 * READING_BODY;
+    size_t max_bytes = 2 * READING_MAX_BODY_BYTES;
     uint64_t total_bytes;
     do {
         max_bytes /= 2;

@@ -126,7 +126,7 @@ static bool store_text_copies(struct findings *findings, const struct made *text
 
 bool report_read_texts(struct report *report, struct intake *intake, const struct reading_rules *rules) {
     struct findings *findings = &report->findings;
-    struct rereading again = {.journal = intake->journal, .compared = intake->compared};
+    struct second_reading again = {.journal = intake->journal, .compared = intake->compared};
     struct reading_rules own_rules = *rules;
     again.wanted = report->wanted = bits_allocate(intake->compared);
     if (report->wanted == NULL) return false;
@@ -137,7 +137,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     own_rules.makes = MAKES_BODY;
     own_rules.journal = NULL;
     own_rules.again = &again;
-    struct reading *reading = rereading_begin(&again) ? reading_open(&own_rules, NULL) : NULL;
+    struct reading *reading = second_reading_begin(&again) ? reading_open(&own_rules, NULL) : NULL;
     const struct made *made;
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL)

@@ -24,7 +24,7 @@ static bool fingerprint_side(struct side *side, const struct reading_rules *rule
                              const char *path) {
     if (!text_reader_open(&side->reader, rules->recipe, table, rules->bits, &rules->extract)) return false;
     side->reader.extractor.manual_refusal = NULL; /* No recipe is recorded here, so none has to say so. */
-    enum idx_recipe_method method = recipe_read(text_reader_recipe(&side->reader)).method;
+    enum idx_recipe_method method = recipe_read(text_reader_get_recipe(&side->reader)).method;
     if (method == IDX_RECIPE_SEGMENTS)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     if (method == IDX_RECIPE_MINHASH)

@@ -155,7 +155,7 @@ static void accept_until_signal(struct server *server) {
     unsigned sockets = server->sockets.count;
     uint64_t last_tick = read_nanoseconds();
     for (unsigned i = 0; i < sockets; i++) polled[i] = (struct pollfd){.fd = server->sockets.list[i], .events = POLLIN};
-    polled[sockets] = (struct pollfd){.fd = interrupt_descriptor(), .events = POLLIN};
+    polled[sockets] = (struct pollfd){.fd = interrupt_get_descriptor(), .events = POLLIN};
     while (!interrupt_is_noted()) {
         if (poll(polled, sockets + 1, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
         for (unsigned i = 0; i < sockets; i++)
@@ -185,7 +185,7 @@ static rlim_t raise_descriptor_limit(rlim_t wanted) {
  * Complains and returns false if not even one connection fits. */
 static bool fit_connections_to_descriptors(struct server *server) {
     struct peers *peers = &server->service->peers;
-    int lowest_free = fcntl(interrupt_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below are in use. */
+    int lowest_free = fcntl(interrupt_get_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below are in use. */
     if (lowest_free >= 0) close(lowest_free);
     rlim_t used = (rlim_t)(lowest_free < 0 ? 0 : lowest_free) + 2 * (rlim_t)server->service->options->threads;
     rlim_t min_others = used + SPARE_DESCRIPTORS;

@@ -114,7 +114,7 @@ static struct text_reader *prepare_reader(struct answers *answers) {
             request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
         return NULL;
     }
-    warn_once_of_other_icu(texts, properties->recipe, text_reader_recipe(&cache->reader));
+    warn_once_of_other_icu(texts, properties->recipe, text_reader_get_recipe(&cache->reader));
     return &cache->reader;
 }
 

@@ -148,14 +148,14 @@ bool recipes_match(const char *recipe, const char *other_recipe, size_t other_le
 /* ---- Notes SIGHUP, SIGINT and SIGTERM while a command runs that has to clean up before it ends ---- */
 
 /* Notes these signals from now on, in place of ending the process; except for those that are ignored, as under nohup.
- * Changes nothing if the pipe for interrupt_descriptor can't be made. */
+ * Changes nothing if the pipe for interrupt_get_descriptor can't be made. */
 void interrupt_catch(void);
 
 /* Returns whether one of these signals was noted since interrupt_catch. */
 bool interrupt_is_noted(void);
 
 /* Returns a descriptor that is readable once a signal was noted, or -1 before interrupt_catch. */
-int interrupt_descriptor(void);
+int interrupt_get_descriptor(void);
 
 /* Ends the process by the signal that was noted last, so that its parent sees which one it was. Returns only if no
  * signal was noted. */
@@ -165,7 +165,7 @@ void interrupt_end_process(void);
  * SIGPIPE is ignored. Returns false and sets errno if the pipe can't be made; then no signal is noted. */
 bool interrupt_catch_in_service(void);
 
-/* Returns whether SIGHUP came since the last call. Empties the pipe, so that interrupt_descriptor is no longer
+/* Returns whether SIGHUP came since the last call. Empties the pipe, so that interrupt_get_descriptor is no longer
  * readable: the caller must also look at interrupt_is_noted. */
 bool interrupt_consume_hangup(void);
 

@@ -43,7 +43,7 @@ void interrupt_catch(void) {
 
 bool interrupt_is_noted(void) { return noted_signal != 0; }
 
-int interrupt_descriptor(void) { return pipe_ends[0]; }
+int interrupt_get_descriptor(void) { return pipe_ends[0]; }
 
 void interrupt_end_process(void) {
     if (!interrupt_is_noted()) return;

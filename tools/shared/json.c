@@ -31,7 +31,7 @@ json_t *json_from_bytes(const void *bytes, size_t length) {
     if (printable_is_utf8(bytes, length)) return json_stringn(bytes, length);
     char *hex = malloc(2 * length + 1);
     if (hex == NULL) return NULL;
-    for (size_t i = 0; i < length; i++) notation_print_fingerprint(NOTATION_HEX, 8, byte[i], hex + 2 * i);
+    for (size_t i = 0; i < length; i++) notation_format_fingerprint(NOTATION_HEX, 8, byte[i], hex + 2 * i);
     json_t *object = json_pack("{s:s%}", "hex", hex, 2 * length);
     free(hex);
     return object;

@@ -103,7 +103,7 @@ bool share_parse(const char *text, size_t length, int64_t *share) { return idx_w
 
 /* ---- Size ---- */
 
-void size_print(char text[SIZE_TEXT_BYTES], double bytes) {
+void size_format(char text[SIZE_TEXT_BYTES], double bytes) {
     static const char units[] = "BKMGTPE";
     size_t unit = 0;
     for (; bytes >= 1024 && unit + 1 < strlen(units); unit++) bytes /= 1024;
@@ -245,7 +245,7 @@ static size_t format_hex(unsigned digit_count, uint64_t fingerprint, char *text)
     return digit_count;
 }
 
-size_t notation_print_decimal(uint64_t number, char *text) {
+size_t notation_format_decimal(uint64_t number, char *text) {
     char digits[NOTATION_MAX_LENGTH];
     size_t first_digit = sizeof digits;
     do {
@@ -256,10 +256,10 @@ size_t notation_print_decimal(uint64_t number, char *text) {
     return sizeof digits - first_digit;
 }
 
-size_t notation_print_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text) {
+size_t notation_format_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text) {
     uint64_t sign_bit = UINT64_C(1) << (bits - 1);
     if (notation == NOTATION_HEX) return format_hex(count_hex_digits(bits), fingerprint, text);
-    if (notation == NOTATION_DEC || fingerprint < sign_bit) return notation_print_decimal(fingerprint, text);
+    if (notation == NOTATION_DEC || fingerprint < sign_bit) return notation_format_decimal(fingerprint, text);
     text[0] = '-';
-    return 1 + notation_print_decimal(sign_bit - (fingerprint - sign_bit), text + 1);
+    return 1 + notation_format_decimal(sign_bit - (fingerprint - sign_bit), text + 1);
 }

@@ -80,12 +80,12 @@ void output_byte(struct output *output, char byte) { output_bytes(output, &byte,
 
 void output_decimal(struct output *output, uint64_t number) {
     char text[NOTATION_MAX_LENGTH];
-    output_bytes(output, text, notation_print_decimal(number, text));
+    output_bytes(output, text, notation_format_decimal(number, text));
 }
 
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint) {
     char text[NOTATION_MAX_LENGTH];
-    output_bytes(output, text, notation_print_fingerprint(notation, bits, fingerprint, text));
+    output_bytes(output, text, notation_format_fingerprint(notation, bits, fingerprint, text));
 }
 
 void output_format(struct output *output, const char *format, ...) {

@@ -32,7 +32,7 @@ void output_id(struct output *output, const void *id, size_t length); /* Escaped
 void output_byte(struct output *output, char byte);
 void output_decimal(struct output *output, uint64_t number);
 
-/* Writes a fingerprint of `bits` bits as notation_print_fingerprint does. */
+/* Writes a fingerprint of `bits` bits as notation_format_fingerprint does. */
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
 
 /* Writes shared / total, rounded down to four digits after the point. If `total` is 0, writes 1.0000, since two empty

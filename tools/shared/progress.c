@@ -262,14 +262,14 @@ void progress_print_phases(const struct progress *progress) {
     fprintf(stderr, "%-18s %10s %10s %12s\n", "phase", "seconds", "processor", "peak memory");
     for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].ended) continue;
-        size_print(size, (double)progress->phases[i].peak_bytes);
+        size_format(size, (double)progress->phases[i].peak_bytes);
         fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", phase_words[i].name, progress->phases[i].seconds,
                 progress->phases[i].processor_seconds, size);
         seconds += progress->phases[i].seconds;
         processor_seconds += progress->phases[i].processor_seconds;
         if (progress->phases[i].peak_bytes > peak) peak = progress->phases[i].peak_bytes;
     }
-    size_print(size, (double)peak);
+    size_format(size, (double)peak);
     fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", "all", seconds, processor_seconds, size);
 }
 

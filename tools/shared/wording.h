@@ -53,11 +53,11 @@ bool share_parse(const char *text, size_t length, int64_t *share);
 
 /* ---- Prints sizes in binary units, and compares tables with the least that their fingerprints need ---- */
 
-/* The most bytes that size_print writes, with the terminating NUL. */
+/* The most bytes that size_format writes, with the terminating NUL. */
 enum { SIZE_TEXT_BYTES = 24 };
 
 /* Writes a number of bytes, at least 0, with its unit: `17 B`, `1.5 KiB`, `640 MiB`, and a terminating NUL. */
-void size_print(char text[SIZE_TEXT_BYTES], double bytes);
+void size_format(char text[SIZE_TEXT_BYTES], double bytes);
 
 /* The size of a table beside the least that is possible. `bits` and `ratio` are 0 without fingerprints. */
 struct density {
@@ -85,7 +85,7 @@ enum notation {
 /* The names are in the order of the enum. */
 extern const char *const notation_names[];
 
-/* The most bytes that notation_print_fingerprint writes. */
+/* The most bytes that notation_format_fingerprint writes. */
 enum { NOTATION_MAX_LENGTH = 20 };
 
 /* Parses all of `text`, `length` bytes without a terminating NUL, as a fingerprint of `bits` bits, 1 to 64. Returns
@@ -95,11 +95,11 @@ bool notation_parse_fingerprint(enum notation notation, unsigned bits, const cha
 
 /* Writes a fingerprint of `bits` bits to `text`, which has at least NOTATION_MAX_LENGTH bytes, without a terminating
  * NUL. Returns how many bytes it wrote. */
-size_t notation_print_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text);
+size_t notation_format_fingerprint(enum notation notation, unsigned bits, uint64_t fingerprint, char *text);
 
 /* Writes a number in decimal to `text`, which has at least NOTATION_MAX_LENGTH bytes, without a terminating NUL.
  * Returns how many bytes it wrote. */
-size_t notation_print_decimal(uint64_t number, char *text);
+size_t notation_format_decimal(uint64_t number, char *text);
 
 /* ---- Bytes from outside, written so that they do no harm ---- */
 

@@ -330,7 +330,7 @@ static void write_removed(const char *path, size_t segment, enum idx_id_type id_
     struct idxf_removed header = {.count = count, .length = size - IDXF_REMOVED_HEADER_BYTES};
     memcpy(header.uuid, manifest->segments[segment].uuid, sizeof header.uuid);
     header.checksum = idxf_checksum(bytes + IDXF_REMOVED_HEADER_BYTES, header.length);
-    idxf_removed_write(&header, bytes);
+    idxf_removed_header_write(&header, bytes);
     write_file(path_in(path, "%06zu/removed", segment + 1), bytes, size);
     manifest->segments[segment].removed = count;
     write_manifest(path, manifest);
@@ -806,7 +806,7 @@ static void test_removals_of_two_faults(void **state) {
     make_pool(1);
     make_index(*state, path, model, 2, 1);
     uint8_t *bytes = read_file(file, &size), *removals = bytes + IDXF_REMOVED_HEADER_BYTES;
-    assert_int_equal(idxf_removed_read(&header, bytes, size, &version), IDXF_OK);
+    assert_int_equal(idxf_removed_header_read(&header, bytes, size, &version), IDXF_OK);
     header.count = UINT64_C(1) << 40;
     read_manifest(path, manifest);
     manifest->segments[1].removed = header.count;
@@ -814,7 +814,7 @@ static void test_removals_of_two_faults(void **state) {
     for (int i = 0; i < 2; i++) {
         if (i == 1) removals[8] = IDXF_OPERATION_COUNT;
         header.checksum = idxf_checksum(removals, (size_t)header.length);
-        idxf_removed_write(&header, bytes);
+        idxf_removed_header_write(&header, bytes);
         write_file(file, bytes, size);
         assert_status(IDX_BAD_CONTENT, open_and_close(path));
         assert_non_null(strstr(failure.sentence, i == 0 ? "has content that doesn't fit" : "has an unknown operation"));

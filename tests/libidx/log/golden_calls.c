@@ -128,7 +128,7 @@ static void read_log_header(const char *path, struct idxf_log *log) {
     size_t size;
     uint32_t version;
     uint8_t *bytes = read_file(path, &size);
-    assert_int_equal(idxf_log_read(log, bytes, size, &version), IDXF_OK);
+    assert_int_equal(idxf_log_header_read(log, bytes, size, &version), IDXF_OK);
     free(bytes);
 }
 

@@ -868,7 +868,7 @@ static void set_slot(const char *folder, unsigned slot, const struct idxf_log_pl
     size_t size;
     uint32_t version;
     uint8_t *file = read_file(path_in(folder, IDXI_LOG_NAME), &size);
-    assert_int_equal(idxf_log_read(&log, file, size, &version), IDXF_OK);
+    assert_int_equal(idxf_log_header_read(&log, file, size, &version), IDXF_OK);
     idxf_log_slot_write(&log, place, bytes);
     memcpy(file + idxf_log_get_slot_offset(slot), bytes, sizeof bytes);
     write_file(path_in(folder, IDXI_LOG_NAME), file, size);
