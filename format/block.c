@@ -9,7 +9,7 @@
 
 /* Returns how many bits a block of `block_size` bytes, a power of two, needs to say at which of its bits a chain
  * begins. */
-static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(block_size) + 2; }
+static unsigned get_chain_begin_bits(uint32_t block_size) { return idxf_bit_length(block_size) + 2; }
 
 /* ---- The anchor ---- */
 
@@ -61,13 +61,13 @@ void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_for
     }
 }
 
-/* Writes the lowest `length` (0 to 64) bits of `bits` from bit `position` of a block on, where all bits are 0. Writes
+/* Writes the lowest `length` (0 to 64) bits of `bits` from bit `begin_bit` of a block on, where all bits are 0. Writes
  * at most 32 bits at a time: the word of 8 bytes that begins with their first byte may have up to 7 bits before them,
  * so it has no room for 64. At the block's end, the word ends with the block instead. */
-static void write_bits(uint8_t *block, size_t size, size_t position, uint64_t bits, unsigned length) {
+static void write_bits(uint8_t *block, size_t size, size_t begin_bit, uint64_t bits, unsigned length) {
     for (unsigned done = 0; done < length; done += 32) {
         unsigned width = length - done < 32 ? length - done : 32;
-        size_t byte = (position + done) / 8, shift = (position + done) % 8;
+        size_t byte = (begin_bit + done) / 8, shift = (begin_bit + done) % 8;
         if (byte + 8 > size) {
             shift += (byte + 8 - size) * 8;
             byte = size - 8;
@@ -81,9 +81,9 @@ static void write_bits(uint8_t *block, size_t size, size_t position, uint64_t bi
  * up, tails from bit `end` down. */
 static void write_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block,
                         size_t begin, size_t end) {
-    unsigned shift = 64 - encoder->form.bits;
+    unsigned align_bits = 64 - encoder->form.bits;
     for (size_t i = count - 1; i > 0; i--) {
-        uint64_t difference = (fingerprints[i] - fingerprints[i - 1]) >> shift;
+        uint64_t difference = (fingerprints[i] - fingerprints[i - 1]) >> align_bits;
         struct idxf_class class = encoder->class_of[idxf_bit_length(difference)];
         write_bits(block, encoder->form.block_size, begin, class.code, class.length);
         begin += class.length;
@@ -94,10 +94,10 @@ static void write_chain(const struct idxf_encoder *encoder, const uint64_t *fing
 
 /* What the next block is to have. */
 struct choice {
-    size_t count;         /* of its fingerprints */
-    bool whole;           /* the anchor is the whole key */
-    unsigned chains;      /* 1, or as many as the block can have */
-    unsigned offset_bits; /* of how far a chain's key is below the block's key */
+    size_t count;          /* of its fingerprints */
+    bool has_whole_anchor; /* the anchor is the whole key */
+    unsigned chains;       /* 1, or as many as the block can have */
+    unsigned offset_bits;  /* of how far a chain's key is below the block's key */
 };
 
 /* Returns the index in the block of the fingerprint that chain i begins with. Chain 0 has the lowest fingerprints. */
@@ -112,10 +112,10 @@ static bool needs_whole_anchor(const struct idxf_encoder *encoder, uint64_t key)
 /* Returns how many bits the anchor and the list of chains take, which precede the block's differences. */
 static size_t get_header_bits(const struct idxf_encoder *encoder, const struct choice *choice) {
     unsigned chains = idxf_get_max_chains(encoder->form.block_size);
-    size_t anchor = 1 + (choice->whole ? encoder->form.bits : encoder->form.anchor_bits);
+    size_t anchor = 1 + (choice->has_whole_anchor ? encoder->form.bits : encoder->form.anchor_bits);
     if (chains == 1) return anchor;
     return anchor + OFFSET_WIDTH_BITS +
-           (chains - 1) * (choice->offset_bits + get_position_bits(encoder->form.block_size));
+           (chains - 1) * (choice->offset_bits + get_chain_begin_bits(encoder->form.block_size));
 }
 
 /* Sets *choice to a block of the first `count` of encoder->numbers, cut into chains. Returns whether they fit into
@@ -124,7 +124,7 @@ static bool choose_chains_for_count(const struct idxf_encoder *encoder, size_t c
     const uint64_t *numbers = encoder->numbers;
     *choice = (struct choice){
         .count = count,
-        .whole = needs_whole_anchor(encoder, numbers[count - 1]),
+        .has_whole_anchor = needs_whole_anchor(encoder, numbers[count - 1]),
         .chains = count < LEAST_CHAINED ? 1 : idxf_get_max_chains(encoder->form.block_size),
         .offset_bits = 0,
     };
@@ -143,12 +143,12 @@ static bool choose_chains_for_count(const struct idxf_encoder *encoder, size_t c
  * `max_bits` bits together, but at least for the first one. Returns how many these are. */
 static size_t set_numbers_and_totals(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                      size_t max_bits) {
-    unsigned align = 64 - encoder->form.bits;
+    unsigned align_bits = 64 - encoder->form.bits;
     size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, fit_count = 1;
-    encoder->numbers[0] = fingerprints[0] >> align;
+    encoder->numbers[0] = fingerprints[0] >> align_bits;
     encoder->totals[0] = 0;
     for (; fit_count < max_count; fit_count++) {
-        encoder->numbers[fit_count] = fingerprints[fit_count] >> align;
+        encoder->numbers[fit_count] = fingerprints[fit_count] >> align_bits;
         unsigned length = idxf_bit_length(encoder->numbers[fit_count] - encoder->numbers[fit_count - 1]);
         encoder->totals[fit_count] = encoder->totals[fit_count - 1] + (uint32_t)get_all_bits(encoder->costs[length]);
         if (encoder->totals[fit_count] > max_bits) break;
@@ -171,83 +171,83 @@ static void choose_several_chains(struct idxf_encoder *encoder, const uint64_t *
 static void write_several_chains(const struct idxf_encoder *encoder, const uint64_t *fingerprints,
                                  const struct choice *choice, uint8_t *block) {
     size_t size = encoder->form.block_size, begin = get_header_bits(encoder, choice);
-    unsigned position_bits = get_position_bits(encoder->form.block_size), offset_bits = choice->offset_bits;
-    size_t entry_bit = begin - (idxf_get_max_chains(encoder->form.block_size) - 1) * (offset_bits + position_bits);
+    unsigned chain_begin_bits = get_chain_begin_bits(encoder->form.block_size), offset_bits = choice->offset_bits;
+    size_t entry_bit = begin - (idxf_get_max_chains(encoder->form.block_size) - 1) * (offset_bits + chain_begin_bits);
     uint64_t key = encoder->numbers[choice->count - 1];
     write_bits(block, size, entry_bit - OFFSET_WIDTH_BITS, offset_bits, OFFSET_WIDTH_BITS);
-    for (unsigned i = choice->chains; i-- > 0; entry_bit += offset_bits + position_bits) {
+    for (unsigned i = choice->chains; i-- > 0; entry_bit += offset_bits + chain_begin_bits) {
         size_t start = get_chain_start(choice, i), end = get_chain_start(choice, i + 1);
         size_t bits = encoder->totals[end - 1] - encoder->totals[start];
         write_chain(encoder, fingerprints + start, end - start, block, begin, i == 0 ? size * 8 : begin + bits);
         begin += bits;
         if (i == 0) continue;
         write_bits(block, size, entry_bit, key - encoder->numbers[start - 1], offset_bits);
-        write_bits(block, size, entry_bit + offset_bits, begin, position_bits);
+        write_bits(block, size, entry_bit + offset_bits, begin, chain_begin_bits);
     }
 }
 
 /* Returns how many bits the codes and tails of these fingerprints' differences take, in one chain. */
 static size_t count_difference_bits(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count) {
-    unsigned align = 64 - encoder->form.bits;
+    unsigned align_bits = 64 - encoder->form.bits;
     uint32_t total_cost = 0;
     for (size_t i = 1; i < count; i++)
-        total_cost += encoder->costs[idxf_bit_length((fingerprints[i] - fingerprints[i - 1]) >> align)];
+        total_cost += encoder->costs[idxf_bit_length((fingerprints[i] - fingerprints[i - 1]) >> align_bits)];
     return get_all_bits(total_cost);
 }
 
 /* Sets *choice if `count` fingerprints would fit behind a short anchor, but the last one, the key, is too far from the
  * key before to have one. Either fewer fingerprints get a short anchor, up to the last that is near enough, or as many
  * as fit get a whole anchor: whichever are more. */
-static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                          struct choice *choice) {
-    size_t whole_fit = count, short_fit = count, max_bits = encoder->form.block_size * 8 - 1 - encoder->form.bits;
-    unsigned align = 64 - encoder->form.bits;
-    while (short_fit > 0 && needs_whole_anchor(encoder, fingerprints[short_fit - 1] >> align)) short_fit--;
-    while (count_difference_bits(encoder, fingerprints, whole_fit) > max_bits) whole_fit--;
-    bool whole = whole_fit > short_fit;
-    *choice = (struct choice){.count = whole ? whole_fit : short_fit, .whole = whole, .chains = 1, .offset_bits = 0};
+static void choose_anchor_and_count(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                    struct choice *choice) {
+    size_t whole_count = count, short_count = count, max_bits = encoder->form.block_size * 8 - 1 - encoder->form.bits;
+    unsigned align_bits = 64 - encoder->form.bits;
+    while (short_count > 0 && needs_whole_anchor(encoder, fingerprints[short_count - 1] >> align_bits)) short_count--;
+    while (count_difference_bits(encoder, fingerprints, whole_count) > max_bits) whole_count--;
+    bool is_whole = whole_count > short_count;
+    *choice = (struct choice){.count = is_whole ? whole_count : short_count, .has_whole_anchor = is_whole, .chains = 1};
 }
 
 /* Sets *choice to as many of `count` fingerprints as fit into one chain behind a short anchor. If their key can't have
- * one, choose_anchor sets it. Differences are not 0, so __builtin_clzll is defined for them. */
+ * one, choose_anchor_and_count sets it. Differences are not 0, so __builtin_clzll is defined for them. */
 IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
     size_t size = encoder->form.block_size, max_bits = size * 8 - 1 - encoder->form.anchor_bits;
     size_t max_code_bits = is_small(&encoder->form) ? IDXF_MAX_CODES_BITS : size * 8;
     size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, fit_count = 1;
-    unsigned align = 64 - encoder->form.bits;
-    uint64_t last_number = fingerprints[0] >> align;
+    unsigned align_bits = 64 - encoder->form.bits;
+    uint64_t last_number = fingerprints[0] >> align_bits;
     uint32_t total_cost = 0;
     for (; fit_count < max_count; fit_count++) {
-        uint64_t next_number = fingerprints[fit_count] >> align;
+        uint64_t next_number = fingerprints[fit_count] >> align_bits;
         total_cost += encoder->costs[64 - (unsigned)__builtin_clzll(next_number - last_number)];
         if (get_all_bits(total_cost) > max_bits || total_cost / CODE_COST > max_code_bits) break;
         last_number = next_number;
     }
-    *choice = (struct choice){.count = fit_count, .whole = false, .chains = 1, .offset_bits = 0};
-    if (needs_whole_anchor(encoder, last_number)) choose_anchor(encoder, fingerprints, fit_count, choice);
+    *choice = (struct choice){.count = fit_count, .has_whole_anchor = false, .chains = 1, .offset_bits = 0};
+    if (needs_whole_anchor(encoder, last_number)) choose_anchor_and_count(encoder, fingerprints, fit_count, choice);
 }
 
 /* Writes the anchor at the block's beginning: a bit that says whether it is whole, then the key or its low bits. */
-static void write_anchor(const struct idxf_encoder *encoder, uint64_t key, bool whole, uint8_t *block) {
-    write_bits(block, encoder->form.block_size, 0, whole, 1);
-    write_bits(block, encoder->form.block_size, 1, key, whole ? encoder->form.bits : encoder->form.anchor_bits);
+static void write_anchor(const struct idxf_encoder *encoder, uint64_t key, bool is_whole, uint8_t *block) {
+    write_bits(block, encoder->form.block_size, 0, is_whole, 1);
+    write_bits(block, encoder->form.block_size, 1, key, is_whole ? encoder->form.bits : encoder->form.anchor_bits);
 }
 
 /* Writes the chain of a small block, as write_chain does, faster: its codes and its tails are gathered in registers. */
 IDXF_INLINE void write_small_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                    size_t begin, uint8_t *block) {
-    unsigned align = 64 - encoder->form.bits, length = 0; /* of `codes` */
+    unsigned align_bits = 64 - encoder->form.bits, code_bits = 0; /* of `codes` */
     unsigned used = 0; /* the highest bits of `tails`, less than 8, which begin the byte before `end` */
     uint64_t codes = 0, tails = 0, upper = fingerprints[count - 1];
     uint8_t *end = block + IDXF_MIN_BLOCK_SIZE;
     for (size_t i = count - 1; i-- > 0;) {
-        uint64_t difference = (upper - fingerprints[i]) >> align;
+        uint64_t difference = (upper - fingerprints[i]) >> align_bits;
         struct idxf_class class = encoder->class_of[64 - (unsigned)__builtin_clzll(difference)];
         upper = fingerprints[i];
         uint64_t code = class.code;
-        codes |= code << length;
-        length += class.length;
+        codes |= code << code_bits;
+        code_bits += class.length;
         if (class.tail == 0) continue;
         tails |= difference << (64 - class.tail) >> used;
         used += class.tail;
@@ -259,7 +259,7 @@ IDXF_INLINE void write_small_chain(const struct idxf_encoder *encoder, const uin
         tails = used < 64 ? tails << (used & ~7u) : 0; /* only the bits of the byte that is not full yet are left */
         used %= 8;
     }
-    write_bits(block, IDXF_MIN_BLOCK_SIZE, begin, codes, length);
+    write_bits(block, IDXF_MIN_BLOCK_SIZE, begin, codes, code_bits);
 }
 
 /* Does what idxf_block_encode says. It is compiled once for each set of instructions. */
@@ -279,7 +279,7 @@ IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerpr
             write_chain(encoder, fingerprints, choice.count, block, begin, size * 8);
     }
     encoder->previous_key = fingerprints[choice.count - 1] >> (64 - encoder->form.bits);
-    write_anchor(encoder, encoder->previous_key, choice.whole, block);
+    write_anchor(encoder, encoder->previous_key, choice.has_whole_anchor, block);
     return choice.count;
 }
 
@@ -310,7 +310,7 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
                                      .block_size = form->block_size,
                                      .chains = idxf_get_max_chains(form->block_size),
                                      .is_small = is_small(form),
-                                     .position_bits = get_position_bits(form->block_size)};
+                                     .chain_begin_bits = get_chain_begin_bits(form->block_size)};
     for (unsigned i = 0; i < class_count; i++) {
         const struct idxf_class *class = &classes[i];
         for (unsigned next = class->code; next < IDXF_CLASSES; next += 1u << class->length) {
@@ -336,14 +336,14 @@ static unsigned list_several_chains(const struct idxf_decoder *decoder, const ui
     struct idxf_chain reversed[IDXF_MAX_CHAINS];
     uint32_t size = decoder->block_size, entry_bit = anchor.end + OFFSET_WIDTH_BITS;
     unsigned offset_bits = (unsigned)idxf_get_bits(block, size, anchor.end, OFFSET_WIDTH_BITS), chain_count = 1;
-    uint32_t begin = entry_bit + (decoder->chains - 1) * (offset_bits + decoder->position_bits);
+    uint32_t begin = entry_bit + (decoder->chains - 1) * (offset_bits + decoder->chain_begin_bits);
     uint64_t last_offset = 0;
     if (begin > size * 8) return fail_listing(fault, IDXF_FAULT_OVERRUN);
     reversed[0] =
         (struct idxf_chain){.key = anchor.key, .floor = floor, .block = block, .begin = begin, .end = size * 8};
-    for (unsigned i = 1; i < decoder->chains; i++, entry_bit += offset_bits + decoder->position_bits) {
+    for (unsigned i = 1; i < decoder->chains; i++, entry_bit += offset_bits + decoder->chain_begin_bits) {
         uint64_t offset = idxf_get_bits(block, size, entry_bit, offset_bits);
-        uint32_t begin_bit = (uint32_t)idxf_get_bits(block, size, entry_bit + offset_bits, decoder->position_bits);
+        uint32_t begin_bit = (uint32_t)idxf_get_bits(block, size, entry_bit + offset_bits, decoder->chain_begin_bits);
         if (offset == 0) break;
         if (begin_bit < reversed[i - 1].begin) return fail_listing(fault, IDXF_FAULT_OVERRUN);
         if (offset <= last_offset || offset > anchor.key - floor) return fail_listing(fault, IDXF_FAULT_ORDER);
@@ -361,7 +361,7 @@ static unsigned list_several_chains(const struct idxf_decoder *decoder, const ui
 bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count) {
     size_t list_bit = idxf_block_read_anchor(decoder, block, 0).end; /* which does not depend on the bounds */
     unsigned offset_bits = (unsigned)idxf_get_bits(block, decoder->block_size, list_bit, OFFSET_WIDTH_BITS);
-    unsigned width = offset_bits + decoder->position_bits;
+    unsigned width = offset_bits + decoder->chain_begin_bits;
     list_bit += OFFSET_WIDTH_BITS; /* Of a block's chains, all but one have an entry. */
     return idxf_are_bits_zero(block, list_bit + (count - 1) * width, list_bit + (decoder->chains - 1) * width);
 }

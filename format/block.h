@@ -64,9 +64,9 @@ struct idxf_decoder {
     const struct idxf_decoder_way *way; /* the fastest for this processor */
     unsigned bits, anchor_bits;
     uint32_t block_size;
-    unsigned chains;        /* how many a block has at most */
-    unsigned position_bits; /* bits of the place where a chain begins */
-    bool is_small;          /* the codes of a block have at most IDXF_MAX_CODES_BITS bits in all */
+    unsigned chains;           /* how many a block has at most */
+    unsigned chain_begin_bits; /* bits of the place where a chain begins */
+    bool is_small;             /* the codes of a block have at most IDXF_MAX_CODES_BITS bits in all */
     /* For each value of the next bits, the code that they begin with: its length, the length of its tail, and the
      * leading 1 above the tail, or 0. */
     uint8_t lengths[IDXF_CLASSES], tails[IDXF_CLASSES];

@@ -55,21 +55,21 @@ static inline unsigned idxf_bit_length(uint64_t number) {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Returns the bits of a stream of `size` (8 or more) bytes from bit `position` (0 to size * 8) on, that one lowest. At
+/* Returns the bits of a stream of `size` (8 or more) bytes from bit `begin_bit` (0 to size * 8) on, that one lowest. At
  * least the lowest 57 bits of the result are valid, since the word that is loaded may begin up to 7 bits before
- * `position`. Reads nothing behind the stream; bits there are 0. */
-static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
-    size_t byte = position / 8;
-    if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;
-    size_t shift = position - (size - 8) * 8;
+ * `begin_bit`. Reads nothing behind the stream; bits there are 0. */
+static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t begin_bit) {
+    size_t byte = begin_bit / 8;
+    if (byte <= size - 8) return idxf_load64(bytes + byte) >> begin_bit % 8;
+    size_t shift = begin_bit - (size - 8) * 8;
     return shift >= 64 ? 0 : idxf_load64(bytes + size - 8) >> shift;
 }
 
-/* Returns the `length` (0 to 64) bits of a stream from bit `position` on, all within its `size` (8 or more) bytes. */
-static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t position, unsigned length) {
-    if (length <= 57) return idxf_peek_bits(bytes, size, position) & idxf_low_bits(length);
-    return (idxf_peek_bits(bytes, size, position) & idxf_low_bits(32)) |
-           (idxf_peek_bits(bytes, size, position + 32) & idxf_low_bits(length - 32)) << 32;
+/* Returns the `length` (0 to 64) bits of a stream from bit `begin_bit` on, all within its `size` (8 or more) bytes. */
+static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t begin_bit, unsigned length) {
+    if (length <= 57) return idxf_peek_bits(bytes, size, begin_bit) & idxf_low_bits(length);
+    return (idxf_peek_bits(bytes, size, begin_bit) & idxf_low_bits(32)) |
+           (idxf_peek_bits(bytes, size, begin_bit + 32) & idxf_low_bits(length - 32)) << 32;
 }
 
 /* Writes a number as a varint (LEB128): 7 bits a byte, the lowest first, and bit 7 set in all bytes but the last.

@@ -30,19 +30,19 @@ IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uin
 }
 
 /* Goes down to the next fingerprint. Returns false if there is none: the difference is 0, or its code and its tail
- * would overlap. `strict`: also where codes end behind walk->codes_end. Searches do without that: behind the word of a
- * small block's codes they read 0 bits, with which the chain of a sound block ends all the same. */
-IDXF_INLINE bool step_down(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool strict) {
+ * would overlap. `check_codes_end`: also where codes end behind walk->codes_end. Searches do without that: behind the
+ * word of a small block's codes they read 0 bits, with which the chain of a sound block ends all the same. */
+IDXF_INLINE bool step_down(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool check_codes_end) {
     uint64_t codes = small ? walk->codes : idxf_peek_bits(walk->block, walk->size, walk->next_code);
-    size_t next = codes % IDXF_CLASSES, tail = decoder->tails[next], end_byte = (walk->tail_end + 7) / 8;
-    size_t code_end = walk->next_code + decoder->lengths[next];
-    if (code_end + tail > walk->tail_end || (strict && code_end > walk->codes_end)) return false;
+    size_t next_bits = codes % IDXF_CLASSES, tail = decoder->tails[next_bits], end_byte = (walk->tail_end + 7) / 8;
+    size_t code_end = walk->next_code + decoder->lengths[next_bits];
+    if (code_end + tail > walk->tail_end || (check_codes_end && code_end > walk->codes_end)) return false;
     if (__builtin_expect(end_byte < 8, 0)) end_byte = 8; /* so that no byte before the block is loaded */
     /* The word that ends with the tail, which then has the highest bits. */
     uint64_t word = idxf_load64(walk->block + end_byte - 8) << (end_byte * 8 - walk->tail_end);
-    uint64_t difference = idxf_get_first_bits(word, (unsigned)tail) | decoder->leads[next];
+    uint64_t difference = idxf_get_first_bits(word, (unsigned)tail) | decoder->leads[next_bits];
     if (difference == 0) return false;
-    walk->codes = codes >> decoder->lengths[next];
+    walk->codes = codes >> decoder->lengths[next_bits];
     walk->next_code = code_end;
     walk->tail_end -= tail;
     walk->current -= difference;
@@ -83,25 +83,25 @@ IDXF_INLINE void search_lanes(const struct idxf_decoder *decoder, const struct i
     }
 }
 
-#define COPIED 4 /* fingerprints that are copied at a time */
+#define COPY_STEP 4 /* fingerprints that are copied at a time */
 
 /* Decodes the fingerprints of a chain, left-aligned and ascending. Returns their number, or 0 if the chain is faulty:
- * one is below the floor or, by wrapping, not below the one before. Up to COPIED words after them are overwritten. */
+ * one is below the floor or, by wrapping, not below the one before. Up to COPY_STEP words behind are overwritten. */
 IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct idxf_chain *chain,
                                 uint64_t *fingerprints, bool small) {
     struct walk walk = begin_walk(decoder, chain->block, chain->key, chain->begin, chain->end, small);
-    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED],
+    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPY_STEP],
         *descending_end = descending + idxf_get_max_decoded(small), *next = descending_end;
-    unsigned align = 64 - decoder->bits;
+    unsigned align_bits = 64 - decoder->bits;
     uint64_t above = walk.current;
     do {
         bool has_wrapped = walk.current > above;
         if (walk.current < chain->floor || has_wrapped) return 0;
         above = walk.current;
-        *--next = walk.current << align;
+        *--next = walk.current << align_bits;
     } while (next > descending && step_down(decoder, &walk, small, true));
     size_t count = (size_t)(descending_end - next);
-    for (size_t i = 0; i < count; i += COPIED) memcpy(fingerprints + i, next + i, COPIED * sizeof *next);
+    for (size_t i = 0; i < count; i += COPY_STEP) memcpy(fingerprints + i, next + i, COPY_STEP * sizeof *next);
     return count;
 }
 

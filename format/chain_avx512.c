@@ -23,7 +23,7 @@ struct strides {
 
 /* The state of following chains side by side, a lane for each, as struct walk of chain.c is for one. */
 struct walks {
-    __m512i blocks, codes, at, end, codes_end;
+    __m512i blocks, codes, next_code, tail_end, codes_end;
     __m512i lengths, tails; /* of codes, as the decoder has them */
 };
 
@@ -32,16 +32,17 @@ AVX512_INLINE void begin_walks(struct walks *walks, const struct idxf_decoder *d
                                unsigned count, bool small) {
     uint64_t codes[IDXF_LANES] = {0};
     walks->blocks = _mm512_loadu_si512(lanes->blocks);
-    walks->at = _mm512_loadu_si512(lanes->begins);
-    walks->end = _mm512_loadu_si512(lanes->ends);
+    walks->next_code = _mm512_loadu_si512(lanes->begins);
+    walks->tail_end = _mm512_loadu_si512(lanes->ends);
     walks->lengths = _mm512_loadu_si512(decoder->lengths);
     walks->tails = _mm512_loadu_si512(decoder->lead_tails);
-    walks->codes_end = walks->end;
+    walks->codes_end = walks->tail_end;
     if (!small) return;
     for (unsigned lane = 0; lane < count; lane++)
         codes[lane] = idxf_get_small_codes(lanes->blocks[lane], lanes->begins[lane]);
     walks->codes = _mm512_loadu_si512(codes);
-    walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, broadcast(IDXF_MAX_CODES_BITS)));
+    walks->codes_end =
+        _mm512_min_epu64(walks->tail_end, _mm512_add_epi64(walks->next_code, broadcast(IDXF_MAX_CODES_BITS)));
 }
 
 /* Loads the next codes of the lanes whose bits of `open` are set, and sets strides->windows to where their tails are.
@@ -50,14 +51,14 @@ AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, u
     const uint8_t *blocks[IDXF_LANES];
     uint64_t at[IDXF_LANES], codes[IDXF_LANES] = {0};
     _mm512_storeu_si512(blocks, walks->blocks);
-    _mm512_storeu_si512(at, walks->at);
+    _mm512_storeu_si512(at, walks->next_code);
     for (; open != 0; open &= open - 1) {
         unsigned lane = (unsigned)__builtin_ctz(open);
         codes[lane] = idxf_peek_bits(blocks[lane], size, at[lane]);
     }
     walks->codes = _mm512_loadu_si512(codes);
     /* A window ends with the byte that the next tail ends in, but is moved where it would leave the block. */
-    __m512i window = _mm512_srli_epi64(_mm512_add_epi64(walks->end, broadcast(7)), 3);
+    __m512i window = _mm512_srli_epi64(_mm512_add_epi64(walks->tail_end, broadcast(7)), 3);
     window = _mm512_min_epu64(_mm512_max_epu64(window, broadcast(WINDOW)), broadcast(size));
     window = _mm512_sub_epi64(window, broadcast(WINDOW));
     _mm512_storeu_si512(strides->windows, _mm512_add_epi64(walks->blocks, window));
@@ -66,30 +67,30 @@ AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, u
 
 /* Reads the next code of each lane. `window` has the bits of the blocks at which the windows begin. Returns a step for
  * each lane: its lowest 7 bits are what decoder->lead_tails has for the code, and the next 9 are the bit of the window
- * at which the tail begins. Behind the end of a chain a step has no lead and no tail. `strict` as in chain.c. */
-AVX512_INLINE __m512i read_steps(struct walks *walks, __m512i window, bool strict) {
+ * at which the tail begins. Behind a chain's end a step has no lead and no tail. `check_codes_end` as in chain.c. */
+AVX512_INLINE __m512i read_steps(struct walks *walks, __m512i window, bool check_codes_end) {
     const __mmask64 first_bytes = 0x0101010101010101;
     __m512i length = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->lengths);
     __m512i tail = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->tails);
     walks->codes = _mm512_srlv_epi64(walks->codes, length);
-    walks->at = _mm512_add_epi64(walks->at, length);
-    walks->end = _mm512_sub_epi64(walks->end, _mm512_and_si512(tail, broadcast(IDXF_NO_LEAD - 1)));
-    __mmask8 open = _mm512_cmple_epi64_mask(walks->at, walks->end);
-    if (strict) open = _mm512_mask_cmple_epi64_mask(open, walks->at, walks->codes_end);
-    __m512i begin = _mm512_slli_epi64(_mm512_sub_epi64(walks->end, window), 7);
+    walks->next_code = _mm512_add_epi64(walks->next_code, length);
+    walks->tail_end = _mm512_sub_epi64(walks->tail_end, _mm512_and_si512(tail, broadcast(IDXF_NO_LEAD - 1)));
+    __mmask8 open = _mm512_cmple_epi64_mask(walks->next_code, walks->tail_end);
+    if (check_codes_end) open = _mm512_mask_cmple_epi64_mask(open, walks->next_code, walks->codes_end);
+    __m512i begin = _mm512_slli_epi64(_mm512_sub_epi64(walks->tail_end, window), 7);
     return _mm512_mask_or_epi64(broadcast(IDXF_NO_LEAD), open, begin, tail);
 }
 
 /* Reads the codes of the next stride of the lanes whose bits of `open` are set. Of each four steps, the first is in the
  * lowest bits. A small block's codes are in registers, and its window is the whole block. */
 AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size, bool small,
-                              bool strict) {
+                              bool check_codes_end) {
     __m512i window = small ? _mm512_setzero_si512() : load_codes(walks, strides, open, size);
     if (small) _mm512_storeu_si512(strides->windows, walks->blocks);
     for (unsigned i = 0; i < 2; i++) {
         __m512i steps = _mm512_setzero_si512();
         for (unsigned j = 0; j < STRIDE / 2; j++)
-            steps = _mm512_shrdi_epi64(steps, read_steps(walks, window, strict), 16);
+            steps = _mm512_shrdi_epi64(steps, read_steps(walks, window, check_codes_end), 16);
         _mm512_storeu_si512(strides->steps[i], steps);
     }
 }
@@ -174,9 +175,9 @@ struct search {
     struct walks walks;
     struct strides strides[2];
     struct last_strides last_strides;
-    unsigned open;  /* a bit for each lane that has more to search */
-    unsigned ready; /* which of the strides come next */
-    size_t left;    /* how many more fingerprints a lane may have: a bound for damaged blocks */
+    unsigned open;         /* a bit for each lane that has more to search */
+    unsigned next_strides; /* which of the strides come next */
+    size_t max_left;       /* how many more fingerprints a lane may have: a bound for damaged blocks */
 };
 
 /* Begins a search: sets *search and *walks, appends the keys that are near to the hits, and reads the codes of the
@@ -186,8 +187,8 @@ AVX512_INLINE void begin_search(struct search *search, struct walks *walks, cons
                                 struct idxf_hits *hits, bool small) {
     __m512i keys = _mm512_loadu_si512(lanes->keys), high = _mm512_loadu_si512(lanes->high);
     search->open = _mm512_cmpge_epu64_mask(keys, _mm512_loadu_si512(lanes->low)) & ((1u << count) - 1);
-    search->ready = 0;
-    search->left = IDXF_MAX_BLOCK_FINGERPRINTS;
+    search->next_strides = 0;
+    search->max_left = IDXF_MAX_BLOCK_FINGERPRINTS;
     unsigned near = search->open & find_near(keys, _mm512_loadu_si512(lanes->queries), high, distance);
     for (; near != 0; near &= near - 1) {
         hits->fingerprints[hits->count] = lanes->keys[__builtin_ctz(near)];
@@ -215,14 +216,14 @@ AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, 
         begin_search(search, &walks, decoder, lanes, count, distance, hits, small);
     else
         walks = search->walks;
-    unsigned open = search->open, i = search->ready;
-    for (size_t left = search->left; open != 0; left -= STRIDE, i ^= 1) {
+    unsigned open = search->open, i = search->next_strides;
+    for (size_t max_left = search->max_left; open != 0; max_left -= STRIDE, i ^= 1) {
         bool ahead = !small || i == 0; /* few small blocks have a third stride: it is read only if needed */
         if (__builtin_expect(hits->count > MAX_HITS_BEFORE_STRIDE, 0)) {
             search->walks = walks;
             search->open = open;
-            search->ready = i;
-            search->left = left;
+            search->next_strides = i;
+            search->max_left = max_left;
             return true;
         }
         if (ahead) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
@@ -230,7 +231,7 @@ AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, 
         for (unsigned lanes_left = open; lanes_left != 0; lanes_left &= lanes_left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(lanes_left);
             uint64_t above = last_strides->fingerprints[lane * STRIDE + STRIDE - 1];
-            bool goes_on = search_stride(&search->strides[i], lanes, lane, distance, left, above, last_strides);
+            bool goes_on = search_stride(&search->strides[i], lanes, lane, distance, max_left, above, last_strides);
             open ^= (unsigned)!goes_on << lane;
         }
         append_near_hits(hits, last_strides);
@@ -266,20 +267,20 @@ IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const 
 }
 
 /* How many fingerprints below a chain's key fit into a descent, in whole strides. */
-#define MAX_BELOW ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
+#define MAX_BELOW_KEY ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
 
 /* The state of decoding a chain from its key downwards. */
 struct descent {
-    uint64_t fingerprints[MAX_BELOW + STRIDE]; /* left-aligned; the key is behind MAX_BELOW others */
-    uint64_t *lowest;                          /* the last stride decoded; the next one goes before it */
-    uint64_t last;                             /* the last fingerprint decoded, not aligned */
-    size_t count;                              /* fingerprints decoded; 0 where one is faulty */
+    uint64_t fingerprints[MAX_BELOW_KEY + STRIDE]; /* left-aligned; the key is behind MAX_BELOW_KEY others */
+    uint64_t *lowest;                              /* the last stride decoded; the next one goes before it */
+    uint64_t last;                                 /* the last fingerprint decoded, not aligned */
+    size_t count;                                  /* fingerprints decoded; 0 where one is faulty */
 };
 
-/* Begins at the key of a chain. The descent's fingerprints are shifted to the left by `align` bits. */
-AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chain *chain, unsigned align) {
-    descent->lowest = descent->fingerprints + MAX_BELOW;
-    *descent->lowest = chain->key << align;
+/* Begins at the key of a chain. The descent's fingerprints are shifted to the left by `align_bits` bits. */
+AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chain *chain, unsigned align_bits) {
+    descent->lowest = descent->fingerprints + MAX_BELOW_KEY;
+    *descent->lowest = chain->key << align_bits;
     descent->last = chain->key;
     descent->count = chain->key >= chain->floor;
 }
@@ -304,7 +305,7 @@ AVX512_INLINE bool add_stride_to_descent(struct descent *descent, const struct s
 
 /* Copies the descent's fingerprints, ascending, and overwrites up to STRIDE - 1 words behind them. */
 AVX512_INLINE void copy_descent(const struct descent *descent, uint64_t *fingerprints) {
-    const uint64_t *lowest = descent->fingerprints + MAX_BELOW + 1 - descent->count;
+    const uint64_t *lowest = descent->fingerprints + MAX_BELOW_KEY + 1 - descent->count;
     for (size_t i = 0; i < descent->count; i += STRIDE)
         _mm512_storeu_si512(fingerprints + i, _mm512_loadu_si512(lowest + i));
 }
@@ -329,12 +330,13 @@ AVX512_INLINE void decode_side_by_side(const struct idxf_decoder *decoder, const
     }
     begin_walks(&walks, decoder, &lanes, count, small);
     read_codes(&walks, &strides[0], open, decoder->block_size, small, true);
-    for (size_t left = idxf_get_max_decoded(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
+    for (size_t max_left = idxf_get_max_decoded(small) - 1, i = 0; open != 0; max_left -= STRIDE, i ^= 1) {
         bool ahead = !small || i == 0; /* few small blocks have a third stride: it is read only if needed */
         if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
         for (unsigned lanes_left = open; lanes_left != 0; lanes_left &= lanes_left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(lanes_left);
-            bool goes_on = add_stride_to_descent(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
+            bool goes_on =
+                add_stride_to_descent(&descents[lane], &strides[i], lane, chains[lane].floor, align, max_left);
             open ^= (unsigned)!goes_on << lane;
         }
         if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);

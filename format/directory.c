@@ -26,12 +26,12 @@ bool idxf_directory_add_key(struct idxf_directory_writer *writer, uint64_t key) 
     struct idxf_place place = idxf_find_place(key, writer->lines);
     if (place.line > writer->line) return false;
     unsigned cell = (unsigned)((idxf_uint128)place.part * IDXF_LINE_CELLS >> 64);
-    uint64_t bit = UINT64_C(1) << cell % 64, difference = place.part ^ writer->previous;
+    uint64_t bit = UINT64_C(1) << cell % 64, difference = place.part ^ writer->previous_fraction;
     if (writer->words[cell / 64] & bit) writer->is_crowded = true;
-    if (writer->count > 0 && difference < writer->min_xor) writer->min_xor = difference;
+    if (writer->key_count > 0 && difference < writer->min_xor) writer->min_xor = difference;
     writer->words[cell / 64] |= bit;
-    writer->previous = place.part;
-    writer->count++;
+    writer->previous_fraction = place.part;
+    writer->key_count++;
     return true;
 }
 
@@ -40,7 +40,7 @@ void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t byt
     idxf_store32(bytes + AT_FIRST_BLOCK, (uint32_t)writer->keys_before);
     if (writer->is_crowded) {
         /* So many leading bits of fractions tell the closest two keys apart, which differ in the last of them. */
-        struct idxf_list list = {0, (uint32_t)writer->count, 65 - idxf_bit_length(writer->min_xor)};
+        struct idxf_list list = {0, (uint32_t)writer->key_count, 65 - idxf_bit_length(writer->min_xor)};
         idxf_store32(bytes + AT_LISTED_COUNT, list.count);
         idxf_store64(bytes + AT_LIST, writer->list_bytes);
         bytes[AT_WIDTH] = (uint8_t)list.width;
@@ -48,12 +48,12 @@ void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t byt
     } else {
         for (size_t i = 0; i < IDXF_LINE_WORDS; i++) idxf_store64(bytes + AT_CELLS + i * 8, writer->words[i]);
     }
-    begin_line(writer, writer->line + 1, writer->keys_before + writer->count);
+    begin_line(writer, writer->line + 1, writer->keys_before + writer->key_count);
 }
 
-void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
+void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t fraction, uint64_t begin, uint64_t end,
                          uint8_t *bytes) {
-    uint64_t first_bit = list->at * 8 + number * list->width, bits = idxf_get_top_bits(part, list->width);
+    uint64_t first_bit = list->at * 8 + number * list->width, bits = idxf_get_top_bits(fraction, list->width);
     for (unsigned done = 0; done < list->width;) {
         uint64_t byte = (first_bit + done) / 8;
         unsigned shift = (unsigned)((first_bit + done) % 8);
@@ -96,7 +96,8 @@ static uint64_t get_listed_key(const struct idxf_directory *directory, const str
 
 /* Returns the number, from 0, of the first key of a list whose leading bits are not below `leading`, or the number of
  * keys if there is none. */
-static uint64_t search_list(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t leading) {
+static uint64_t count_keys_below(const struct idxf_directory *directory, const struct idxf_list *list,
+                                 uint64_t leading) {
     uint64_t low = 0, high = list->count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -117,15 +118,15 @@ bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerpr
      * lower. Fingerprints are fractions divided by the number of lines. */
     uint64_t trailing_part = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
     start->block =
-        idxf_get_first_block(line) + search_list(directory, &list, idxf_get_top_bits(place.part, list.width));
+        idxf_get_first_block(line) + count_keys_below(directory, &list, idxf_get_top_bits(place.part, list.width));
     start->above = fingerprint - trailing_part / directory->line_count;
     return true;
 }
 
-/* Returns the least fingerprint whose place is at least the fraction `part` of line number `line`: the quotient,
- * rounded up. */
-static uint64_t find_least_fingerprint(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
-    idxf_uint128 place = (idxf_uint128)line << 64 | part;
+/* Returns the least fingerprint whose place is at least `fraction`, in units of 2^-64, of the interval of
+ * line number `line`: the quotient, rounded up. */
+static uint64_t find_least_fingerprint(const struct idxf_directory *directory, uint64_t line, uint64_t fraction) {
+    idxf_uint128 place = (idxf_uint128)line << 64 | fraction;
     return (uint64_t)((place + directory->line_count - 1) / directory->line_count);
 }
 
@@ -152,7 +153,7 @@ static unsigned find_cell_of_key(const uint8_t *line, uint64_t number) {
 }
 
 bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start) {
-    uint64_t line_number = find_line_of_block(directory, block), part;
+    uint64_t line_number = find_line_of_block(directory, block), fraction;
     const uint8_t *line = directory->lines + line_number * IDXF_LINE_BYTES;
     start->block = block;
     if (idxf_get_first_block(line) > block) return false;
@@ -160,14 +161,14 @@ bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_
     if (idxf_count_listed_keys(line) != 0) {
         struct idxf_list list = idxf_line_read_list(line);
         if (!has_sound_list(directory, line, &list) || key_in_line >= list.count) return false;
-        part = get_listed_key(directory, &list, key_in_line) << (64 - list.width);
+        fraction = get_listed_key(directory, &list, key_in_line) << (64 - list.width);
     } else {
         unsigned cell = find_cell_of_key(line, key_in_line);
         if (cell == IDXF_LINE_CELLS) return false;
         /* This is the least fraction that falls into the cell. */
-        part = (uint64_t)((((idxf_uint128)cell << 64) + IDXF_LINE_CELLS - 1) / IDXF_LINE_CELLS);
+        fraction = (uint64_t)((((idxf_uint128)cell << 64) + IDXF_LINE_CELLS - 1) / IDXF_LINE_CELLS);
     }
-    start->above = find_least_fingerprint(directory, line_number, part);
+    start->above = find_least_fingerprint(directory, line_number, fraction);
     return true;
 }
 

@@ -41,8 +41,8 @@ static inline uint64_t idxf_get_top_bits(uint64_t part, unsigned bits) { return 
 /* This is a directory that is being written, line by line, from ascending keys. */
 struct idxf_directory_writer {
     uint64_t lines, line;            /* all, and the current one, which is `lines` after the last */
-    uint64_t keys_before, count;     /* keys before the current line, and in it */
-    uint64_t previous;               /* the fraction of the last key of the line */
+    uint64_t keys_before, key_count; /* keys before the current line, and in it */
+    uint64_t previous_fraction;      /* that of the last key of the line */
     uint64_t min_xor;                /* of the fractions of two keys of the line; UINT64_MAX for fewer keys */
     uint64_t list_bytes;             /* of the lists of the lines before */
     bool is_crowded;                 /* two keys of the line share a cell, so it gets a list in place of cells */
@@ -72,10 +72,10 @@ static inline uint64_t idxf_list_count_bytes(const struct idxf_list *list) {
     return ((uint64_t)list->count * list->width + 7) / 8;
 }
 
-/* Writes key number `number`, from 0, of a list: the leading list->width bits of `part`, its fraction. `bytes` is a
+/* Writes key number `number`, from 0, of a list: the leading list->width bits of its `fraction`. `bytes` is a
  * window: it has bytes [begin, end) of all lists, and must be 0 where no key is written yet. Bits of the key outside
  * the window are skipped. */
-void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
+void idxf_list_write_key(const struct idxf_list *list, uint64_t number, uint64_t fraction, uint64_t begin, uint64_t end,
                          uint8_t *bytes);
 
 /* ---- Reading ---- */

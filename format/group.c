@@ -17,27 +17,28 @@
 
 /* ---- Encoding ---- */
 
-/* Returns the least width of low parts with which differences up to `largest` take the fewest bits. High parts take a 1
- * bit for each difference, and as many 0 bits as the last high part's value, largest >> width. One bit more
- * of width costs a bit for each difference and halves that value: it pays while that is above 2 * difference_count. */
-static unsigned choose_low_width(uint64_t largest, size_t difference_count) {
-    unsigned largest_bits = idxf_bit_length(largest), count_bits = idxf_bit_length(2 * difference_count);
-    unsigned width = largest_bits > count_bits ? largest_bits - count_bits : 0;
-    if (largest >> width > 2 * difference_count) width++;
-    return width < IDXF_MAX_LOW_BITS ? width : IDXF_MAX_LOW_BITS;
+/* Returns the least width of low parts with which differences up to `largest_difference` take the fewest bits. High
+ * parts take a 1 bit for each difference, and as many 0 bits as the last high part's value, largest_difference >>
+ * low_width. One bit more of width costs a bit for each difference and halves that value: it pays while that is above 2
+ * * difference_count. */
+static unsigned choose_low_width(uint64_t largest_difference, size_t difference_count) {
+    unsigned largest_bits = idxf_bit_length(largest_difference), count_bits = idxf_bit_length(2 * difference_count);
+    unsigned low_width = largest_bits > count_bits ? largest_bits - count_bits : 0;
+    if (largest_difference >> low_width > 2 * difference_count) low_width++;
+    return low_width < IDXF_MAX_LOW_BITS ? low_width : IDXF_MAX_LOW_BITS;
 }
 
 struct layout {
-    unsigned width, value_width;           /* of low parts, and of values; bits */
+    unsigned low_width, value_width;       /* of low parts, and of values; bits */
     size_t fingerprints_size, values_size; /* bytes */
 };
 
-/* Returns the layout of a group of `count` entries. `largest` is the last fingerprint less the first one, and `spread`
- * the greatest value less the least. */
-static inline struct layout lay_out_group(uint64_t largest, size_t count, uint64_t spread) {
-    unsigned width = choose_low_width(largest, count - 1), value_width = idxf_bit_length(spread);
-    size_t bits = (count - 1) * (width + 1) + (size_t)(largest >> width);
-    return (struct layout){width, value_width, (bits + 7) / 8, (count * value_width + 7) / 8};
+/* Returns the layout of a group of `count` entries. `largest_difference` is the last fingerprint less the first one,
+ * and `spread` the greatest value less the least. */
+static inline struct layout lay_out_group(uint64_t largest_difference, size_t count, uint64_t spread) {
+    unsigned low_width = choose_low_width(largest_difference, count - 1), value_width = idxf_bit_length(spread);
+    size_t bits = (count - 1) * (low_width + 1) + (size_t)(largest_difference >> low_width);
+    return (struct layout){low_width, value_width, (bits + 7) / 8, (count * value_width + 7) / 8};
 }
 
 /* Packs values[i] - base, `width` bits each, from the lowest bit up. Writes whole words, and so up to 8 bytes more. */
@@ -76,16 +77,16 @@ static struct range widen_range(struct range range, const uint64_t *values, size
  * a stride of entries at a time, and halves the stride once they do not fit: more entries never take fewer bytes. */
 static size_t choose_entry_count(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                                  struct layout *layout, uint64_t *base) {
-    size_t fitting = 1, max_count = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
+    size_t fit_count = 1, max_count = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
     struct range range = {values == NULL ? 0 : values[0], values == NULL ? 0 : values[0]};
     *layout = lay_out_group(0, 1, 0);
     for (size_t stride = STRIDE; stride > 0;) {
-        size_t tried = fitting + stride;
+        size_t tried = fit_count + stride;
         if (tried > max_count) {
             stride /= 2;
             continue;
         }
-        struct range wider = values == NULL ? range : widen_range(range, values + fitting, stride);
+        struct range wider = values == NULL ? range : widen_range(range, values + fit_count, stride);
         struct layout next = lay_out_group(fingerprints[tried - 1] - fingerprints[0], tried, wider.most - wider.least);
         if (AT_HIGHS + next.fingerprints_size + next.values_size > max_bytes) {
             stride /= 2;
@@ -93,24 +94,24 @@ static size_t choose_entry_count(const uint64_t *fingerprints, const uint64_t *v
         }
         *layout = next;
         range = wider;
-        fitting = tried;
+        fit_count = tried;
     }
     *base = range.least;
-    return fitting;
+    return fit_count;
 }
 
-/* Writes the low parts, `width` bits each, of all but the first fingerprint, from before `end` down. Up to 8 bytes
+/* Writes the low parts, `low_width` bits each, of all but the first fingerprint, from before `end` down. Up to 8 bytes
  * below them become 0. */
-static void write_low_parts(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
+static void write_low_parts(const uint64_t *fingerprints, size_t count, unsigned low_width, uint8_t *end) {
     uint64_t first_fingerprint = fingerprints[0], bits = 0;
-    unsigned used = 0; /* of `bits`, the highest; less than 8 */
-    for (size_t i = 1; i < count && width > 0; i++) {
-        bits |= (fingerprints[i] - first_fingerprint) << (64 - width) >> used;
+    unsigned used_bits = 0; /* of `bits`, the highest; less than 8 */
+    for (size_t i = 1; i < count && low_width > 0; i++) {
+        bits |= (fingerprints[i] - first_fingerprint) << (64 - low_width) >> used_bits;
         idxf_store64(end - 8, bits);
-        used += width;
-        end -= used / 8;
-        bits <<= used & ~7u;
-        used %= 8;
+        used_bits += low_width;
+        end -= used_bits / 8;
+        bits <<= used_bits & ~7u;
+        used_bits %= 8;
     }
 }
 
@@ -119,23 +120,23 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
     uint8_t group[IDXF_MAX_GROUP_BYTES + 16]; /* whole words are written */
     struct layout layout;
     uint64_t base, first = fingerprints[0];
-    size_t encoded = choose_entry_count(fingerprints, values, count, max_bytes, &layout, &base);
+    size_t encoded_count = choose_entry_count(fingerprints, values, count, max_bytes, &layout, &base);
     size_t values_at = AT_HIGHS + layout.fingerprints_size;
     *size = values_at + layout.values_size;
     memset(group, 0, *size + 16);
-    write_low_parts(fingerprints, encoded, layout.width, group + values_at);
-    for (size_t i = 1; i < encoded; i++) { /* high parts ascend: each is a 1 bit behind as many 0 bits as it is */
-        size_t one_bit = i - 1 + (size_t)((fingerprints[i] - first) >> layout.width);
+    write_low_parts(fingerprints, encoded_count, layout.low_width, group + values_at);
+    for (size_t i = 1; i < encoded_count; i++) { /* high parts ascend: each is a 1 bit behind as many 0 bits as it is */
+        size_t one_bit = i - 1 + (size_t)((fingerprints[i] - first) >> layout.low_width);
         group[AT_HIGHS + one_bit / 8] |= (uint8_t)(1u << one_bit % 8);
     }
-    group[AT_HEAD] = (uint8_t)encoded;
-    group[AT_HEAD + 1] = (uint8_t)(encoded >> 8 | layout.width << (COUNT_BITS - 8));
+    group[AT_HEAD] = (uint8_t)encoded_count;
+    group[AT_HEAD + 1] = (uint8_t)(encoded_count >> 8 | layout.low_width << (COUNT_BITS - 8));
     group[AT_VALUE_WIDTH] = (uint8_t)layout.value_width;
     idxf_store64(group + AT_BASE, base);
     idxf_store64(group + AT_FIRST, first);
-    if (values != NULL) write_values(values, encoded, base, layout.value_width, group + values_at);
+    if (values != NULL) write_values(values, encoded_count, base, layout.value_width, group + values_at);
     memcpy(bytes, group, *size);
-    return encoded;
+    return encoded_count;
 }
 
 /* ---- Decoding ---- */
@@ -144,18 +145,18 @@ enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, 
     if (size < AT_HIGHS || size > IDXF_MAX_GROUP_BYTES) return IDXF_FAULT_SIZE;
     unsigned head = (unsigned)bytes[AT_HEAD] | (unsigned)bytes[AT_HEAD + 1] << 8;
     size_t count = head & (unsigned)idxf_low_bits(COUNT_BITS), parts_size = size - AT_HIGHS;
-    unsigned width = head >> COUNT_BITS, value_width = bytes[AT_VALUE_WIDTH];
+    unsigned low_width = head >> COUNT_BITS, value_width = bytes[AT_VALUE_WIDTH];
     size_t values_size = (count * value_width + 7) / 8;
     if (count == 0) return IDXF_FAULT_COUNT;
-    if (width > IDXF_MAX_LOW_BITS || value_width > 64 || values_size > parts_size) return IDXF_FAULT_OVERRUN;
-    if ((count - 1) * (width + 1) > (parts_size - values_size) * 8) return IDXF_FAULT_OVERRUN;
+    if (low_width > IDXF_MAX_LOW_BITS || value_width > 64 || values_size > parts_size) return IDXF_FAULT_OVERRUN;
+    if ((count - 1) * (low_width + 1) > (parts_size - values_size) * 8) return IDXF_FAULT_OVERRUN;
     *group = (struct idxf_group){.bytes = bytes,
                                  .size = size,
                                  .values_at = size - values_size,
                                  .count = count,
                                  .base = idxf_load64(bytes + AT_BASE),
-                                 .width = value_width,
-                                 .low_width = width};
+                                 .value_width = value_width,
+                                 .low_width = low_width};
     return IDXF_OK;
 }
 
@@ -217,8 +218,8 @@ enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group,
 
 void idxf_decode_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values) {
     for (size_t i = 0; i < count; i++) {
-        size_t value_bit = group->values_at * 8 + (from + i) * group->width;
-        values[i] = group->base + idxf_get_bits(group->bytes, group->size, value_bit, group->width);
+        size_t value_bit = group->values_at * 8 + (from + i) * group->value_width;
+        values[i] = group->base + idxf_get_bits(group->bytes, group->size, value_bit, group->value_width);
     }
 }
 
@@ -249,7 +250,7 @@ enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t 
     if (fault != IDXF_OK) return fault;
     if (!entries_ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], high_end, values))
         return IDXF_FAULT_ORDER;
-    size_t values_end = group->values_at * 8 + group->count * group->width;
+    size_t values_end = group->values_at * 8 + group->count * group->value_width;
     bool is_clear = idxf_are_bits_zero(group->bytes, high_end, low_parts_begin) &&
                     idxf_are_bits_zero(group->bytes, values_end, group->size * 8);
     return is_clear ? IDXF_OK : IDXF_FAULT_PADDING;

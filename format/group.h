@@ -23,11 +23,11 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
 struct idxf_group {
     const uint8_t *bytes;
     size_t size;
-    size_t values_at;   /* the byte at which values begin */
-    size_t count;       /* of entries, 1 to IDXF_MAX_GROUP_ENTRIES */
-    uint64_t base;      /* to be added to each packed value */
-    unsigned width;     /* of a packed value, bits */
-    unsigned low_width; /* of a fingerprint's low part, bits */
+    size_t values_at;     /* the byte at which values begin */
+    size_t count;         /* of entries, 1 to IDXF_MAX_GROUP_ENTRIES */
+    uint64_t base;        /* to be added to each packed value */
+    unsigned value_width; /* of a packed value, bits */
+    unsigned low_width;   /* of a fingerprint's low part, bits */
 };
 
 /* Reads and checks the header of a group of `size` bytes, whatever they are, for decoding. `bytes` must outlive *group.

@@ -42,16 +42,16 @@ static size_t count_shared_bytes(const uint8_t *a, size_t a_length, const uint8_
  * the dictionary has it. Returns its length, or 0 if there is none of MIN_PIECE bytes or more; then *place means
  * nothing. */
 static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes, size_t size, size_t *place) {
-    size_t longest = 0;
+    size_t longest_length = 0;
     if (size < MIN_PIECE) return 0;
     size_t entry = pieces->last[hash_piece(bytes)]; /* a place plus 1, or 0 */
     for (int tried = 0; entry > 0 && tried < MAX_TRIED; tried++, entry = pieces->before[entry - 1]) {
         size_t shared = count_shared_bytes(pieces->dictionary + entry - 1, pieces->size - (entry - 1), bytes, size);
-        if (shared <= longest) continue;
-        longest = shared;
+        if (shared <= longest_length) continue;
+        longest_length = shared;
         *place = entry - 1;
     }
-    return longest < MIN_PIECE ? 0 : longest;
+    return longest_length < MIN_PIECE ? 0 : longest_length;
 }
 
 /* Writes a token for `own_length` own bytes and a piece of `piece_length` bytes (0: none), and the varint of a long
@@ -85,12 +85,12 @@ size_t idxf_ids_encode_id(const struct idxf_pieces *pieces, const uint8_t *previ
     if (find_piece(pieces, id, length, &place) > shared) shared = 0; /* a longer piece replaces these bytes */
     size_t size = idxf_write_varint(bytes, shared), own_begin = shared;
     for (size_t at = shared; at < length;) {
-        size_t piece = find_piece(pieces, id + at, length - at, &place);
-        if (piece > 0) {
-            size += write_own_and_piece(bytes + size, id + own_begin, at - own_begin, place, piece);
-            own_begin = at + piece;
+        size_t piece_length = find_piece(pieces, id + at, length - at, &place);
+        if (piece_length > 0) {
+            size += write_own_and_piece(bytes + size, id + own_begin, at - own_begin, place, piece_length);
+            own_begin = at + piece_length;
         }
-        at += piece > 0 ? piece : 1;
+        at += piece_length > 0 ? piece_length : 1;
     }
     return size + write_own_and_piece(bytes + size, id + own_begin, length - own_begin, 0, 0);
 }

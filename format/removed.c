@@ -66,8 +66,8 @@ static bool may_follow_last(const struct idxf_removals *removals, const struct i
 enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_record *removal) {
     enum idxf_fault fault = idxf_record_read(removals->rules, &removals->at, removals->end, removal);
     if (fault != IDXF_OK) return fault;
-    bool removes = removal->operation == IDXF_REMOVE_DOCUMENT || removal->operation == IDXF_REMOVE_FINGERPRINT;
-    if (!removes) return IDXF_FAULT_OPERATION;
+    bool is_removal = removal->operation == IDXF_REMOVE_DOCUMENT || removal->operation == IDXF_REMOVE_FINGERPRINT;
+    if (!is_removal) return IDXF_FAULT_OPERATION;
     if (!may_follow_last(removals, removal)) return IDXF_FAULT_ORDER;
     removals->last = *removal;
     removals->has_last = true;

@@ -48,12 +48,12 @@ struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header)
 
 /* ---- Records ---- */
 
-/* Reads the varint at *position, and moves *position behind it. Returns false where it does not end within the `size`
+/* Reads the varint at *offset, and moves *offset behind it. Returns false where it does not end within the `size`
  * bytes, or is 2^64 or more. */
-static bool read_varint(const uint8_t *bytes, size_t size, size_t *position, uint64_t *number) {
+static bool read_varint(const uint8_t *bytes, size_t size, size_t *offset, uint64_t *number) {
     *number = 0;
-    for (unsigned shift = 0; *position < size && shift < 64; shift += 7) {
-        uint8_t byte = bytes[(*position)++];
+    for (unsigned shift = 0; *offset < size && shift < 64; shift += 7) {
+        uint8_t byte = bytes[(*offset)++];
         uint64_t digit = byte & 127;
         if (shift == 63 && digit > 1) return false; /* only one bit is left */
         *number |= digit << shift;
@@ -101,7 +101,7 @@ static struct idxf_sets_entry read_entry(const struct idxf_sets_walk *walk, uint
 void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry) {
     struct idxf_sets_entry first = read_entry(walk, entry);
     walk->entry = entry;
-    walk->at = walk->last = first.offset;
+    walk->at = walk->entry_offset = first.offset;
     walk->key = 0;
 }
 
@@ -111,13 +111,13 @@ void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry) {
 static enum idxf_fault advance_key(struct idxf_sets_walk *walk, uint64_t step) {
     uint64_t key_before = walk->key;
     walk->key += step;
-    bool must_have_entry = walk->at == walk->last || walk->at - walk->last >= IDXF_SETS_INTERVAL;
+    bool must_have_entry = walk->at == walk->entry_offset || walk->at - walk->entry_offset >= IDXF_SETS_INTERVAL;
     if (must_have_entry) {
         if (walk->entry == walk->entries || step != 0) return IDXF_FAULT_DIRECTORY;
         struct idxf_sets_entry entry = read_entry(walk, walk->entry++);
         if (entry.offset != walk->at) return IDXF_FAULT_DIRECTORY;
         walk->key = entry.key;
-        walk->last = entry.offset;
+        walk->entry_offset = entry.offset;
     }
     return walk->key < key_before ? IDXF_FAULT_ORDER : IDXF_OK; /* also where the sum has wrapped */
 }

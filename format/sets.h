@@ -86,9 +86,9 @@ struct idxf_set {
 struct idxf_sets_walk {
     const uint8_t *records, *directory;
     uint64_t record_bytes, entries;
-    uint64_t at, entry; /* the offset of the next record, and the number of the next entry */
-    uint64_t key;       /* of the record before */
-    uint64_t last;      /* offset of the last entry whose record was read, at first of the one to begin with */
+    uint64_t at, entry;    /* the offset of the next record, and the number of the next entry */
+    uint64_t key;          /* of the record before */
+    uint64_t entry_offset; /* of the last entry whose record was read, at first of the one to begin with */
 };
 
 /* Begins the walk at the record of entry number `entry`, from 0, which the directory must have. */
