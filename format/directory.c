@@ -94,14 +94,13 @@ static uint64_t get_listed_key(const struct idxf_directory *directory, const str
     return idxf_get_bits(directory->lists, directory->readable, list->at * 8 + number * list->width, list->width);
 }
 
-/* Returns the number, from 0, of the first key of a list whose leading bits are not below `leading`, or the number of
+/* Returns the number, from 0, of the first key of a list whose leading bits are not below `bits`, or the number of
  * keys if there is none. */
-static uint64_t count_keys_below(const struct idxf_directory *directory, const struct idxf_list *list,
-                                 uint64_t leading) {
+static uint64_t count_keys_below(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t bits) {
     uint64_t low = 0, high = list->count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (get_listed_key(directory, list, middle) < leading)
+        if (get_listed_key(directory, list, middle) < bits)
             low = middle + 1;
         else
             high = middle;

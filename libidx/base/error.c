@@ -62,15 +62,15 @@ static void set_error_file(struct idx_error *error, const char *file) {
 enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const char *file, const char *format, ...) {
     if (error == NULL) return status;
     va_list arguments;
-    size_t used = 0;
+    size_t prefix_length = 0;
     memset(error, 0, sizeof *error);
     error->status = status;
     if (file != NULL) {
         set_error_file(error, file);
-        used = (size_t)snprintf(error->sentence, sizeof error->sentence, "%s: ", error->file);
+        prefix_length = (size_t)snprintf(error->sentence, sizeof error->sentence, "%s: ", error->file);
     }
     va_start(arguments, format);
-    vsnprintf(error->sentence + used, sizeof error->sentence - used, format, arguments);
+    vsnprintf(error->sentence + prefix_length, sizeof error->sentence - prefix_length, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -168,8 +168,8 @@ enum idx_status idxi_copy_options(void *options, const void *caller_options, str
         return idxi_fail(
             error, IDX_INVALID_ARGUMENT, NULL,
             "options of size 0: initialise them with the macro that is called like their struct, and _INIT");
-    size_t common = size < caller_size ? size : caller_size;
-    if (common > head) memcpy((char *)options + head, (const char *)caller_options + head, common - head);
+    size_t common_bytes = size < caller_size ? size : caller_size;
+    if (common_bytes > head) memcpy((char *)options + head, (const char *)caller_options + head, common_bytes - head);
     return IDX_OK;
 }
 

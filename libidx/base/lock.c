@@ -22,7 +22,7 @@
 enum { MAX_WAIT_MS = 10000, MAX_WAIT_WHERE_NAMED_MS = 20 };
 
 /* Writes this process's ID and host into the lock's file. Errors are ignored: the lock holds without that, too. */
-static void write_holder(int lock) {
+static void write_holder_text(int lock) {
     char holder[HOLDER_BYTES], host[HOST_NAME_MAX + 1];
     if (gethostname(host, sizeof host) != 0) host[0] = '\0';
     host[HOST_NAME_MAX] = '\0';
@@ -30,21 +30,21 @@ static void write_holder(int lock) {
     if (ftruncate(lock, 0) == 0) (void)idxi_write_at(lock, holder, (size_t)size, 0, IDXI_LOCK_NAME, NULL);
 }
 
-/* Fails with IDX_BUSY. The sentence says which process on which host has the lock, if the file reads as write_holder
- * writes it: digits, a space, a host's name, a line end. Anybody may have written something else. */
+/* Fails with IDX_BUSY. The sentence says which process on which host has the lock, if the file reads as
+ * write_holder_text writes it: digits, a space, a host's name, a line end. Anybody may have written something else. */
 static enum idx_status fail_busy(int lock, const char *name, const char *folder_path, struct idx_error *error) {
     char holder[HOLDER_BYTES];
     const char *activity = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
     ssize_t size = pread(lock, holder, sizeof holder - 1, 0);
     holder[size < 0 ? 0 : size] = '\0';
-    size_t digits = strspn(holder, "0123456789"), host_end = digits + 1; /* behind the space */
-    if (digits > 0 && digits < 20 && holder[digits] == ' ')
+    size_t digit_count = strspn(holder, "0123456789"), host_end = digit_count + 1; /* behind the space */
+    if (digit_count > 0 && digit_count < 20 && holder[digit_count] == ' ')
         host_end += strspn(holder + host_end, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
-    if (host_end < digits + 2 || holder[host_end] != '\n')
+    if (host_end < digit_count + 2 || holder[host_end] != '\n')
         return idxi_fail(error, IDX_BUSY, folder_path, "is being %s already: wait until that ends", activity);
     bool is_ours = strtol(holder, NULL, 10) == (long)getpid();
     return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: %s", activity,
-                     (int)digits, holder, (int)(host_end - digits - 1), holder + digits + 1,
+                     (int)digit_count, holder, (int)(host_end - digit_count - 1), holder + digit_count + 1,
                      is_ours ? "that is this one, which has to close its writer first" : "wait until it ends");
 }
 
@@ -55,18 +55,18 @@ static bool is_shared_or_free(int file) {
     return true;
 }
 
-/* Returns whether the file has the text that write_holder writes. A process that shares the lock for a moment writes
- * none. */
+/* Returns whether the file has the text that write_holder_text writes. A process that shares the lock for a moment
+ * writes none. */
 static bool has_holder_text(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && status.st_size > 0;
 }
 
-/* Locks the file by LOCK_EX or LOCK_SH, as `kind` says. Tries again each millisecond while others may share the lock
- * only for a moment. Returns 0 or an errno: EWOULDBLOCK if others hold the lock for longer. */
-static int lock_with_retries(int file, int kind) {
+/* Locks the file by LOCK_EX or LOCK_SH, as `flock_operation` says. Tries again each millisecond while others may share
+ * the lock only for a moment. Returns 0 or an errno: EWOULDBLOCK if others hold the lock for longer. */
+static int lock_with_retries(int file, int flock_operation) {
     static const struct timespec millisecond = {0, 1000000};
-    for (int waited_ms = 0; flock(file, kind | LOCK_NB) != 0; waited_ms++) {
+    for (int waited_ms = 0; flock(file, flock_operation | LOCK_NB) != 0; waited_ms++) {
         if (errno != EWOULDBLOCK) return errno;
         if (waited_ms == MAX_WAIT_MS || !is_shared_or_free(file)) return EWOULDBLOCK;
         if (waited_ms >= MAX_WAIT_WHERE_NAMED_MS && has_holder_text(file)) return EWOULDBLOCK;
@@ -82,7 +82,7 @@ static bool is_lock_file(int file) {
 }
 
 /* Locks the file by LOCK_EX, however long that takes. Returns 0 or an errno. */
-static int lock_without_limit(int file) {
+static int lock_without_time_limit(int file) {
     while (flock(file, LOCK_EX) != 0) {
         if (errno != EINTR) return errno;
     }
@@ -93,7 +93,7 @@ static int lock_without_limit(int file) {
  * not a lock file of its own, but what a link leads to. */
 static int check_and_lock_file(int file, enum idxi_locking how) {
     if (!is_lock_file(file)) return ELOOP;
-    if (how == IDXI_LOCK_WAIT) return lock_without_limit(file);
+    if (how == IDXI_LOCK_WAIT) return lock_without_time_limit(file);
     return lock_with_retries(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
 }
 
@@ -115,7 +115,7 @@ enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, in
     if (status != IDX_OK && file >= 0) close(file);
     if (status != IDX_OK) return status;
     *lock = file;
-    if (how == IDXI_LOCK_TAKE || how == IDXI_LOCK_SHARE) write_holder(file);
+    if (how == IDXI_LOCK_TAKE || how == IDXI_LOCK_SHARE) write_holder_text(file);
     /* The file may still name a process that was killed. If it stays, others wait for less long. */
     if (how == IDXI_LOCK_MOMENT && ftruncate(file, 0) != 0) errno = 0;
     return IDX_OK;

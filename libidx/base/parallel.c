@@ -63,8 +63,8 @@ struct work {
     atomic_size_t next_task; /* its number */
     atomic_bool failed;
     pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t ended;
-    unsigned running; /* threads that have not ended, without the calling one */
+    pthread_cond_t thread_ended;
+    unsigned running_threads; /* those that have not ended, without the calling one */
     enum idx_status status;
     struct idx_error error;
 };
@@ -100,23 +100,23 @@ static void *run_thread(void *context) {
     struct work *work = thread->work;
     run_remaining_tasks(work, thread->number);
     pthread_mutex_lock(&work->mutex);
-    work->running--;
-    pthread_cond_signal(&work->ended);
+    work->running_threads--;
+    pthread_cond_signal(&work->thread_ended);
     pthread_mutex_unlock(&work->mutex);
     return NULL;
 }
 
 /* Waits until all other threads have ended, and meanwhile reports progress, unless that is NULL, every
  * REPORT_INTERVAL_NS. */
-static void wait_for_others(struct work *work, struct idxi_progress *progress) {
+static void wait_for_other_threads(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_lock(&work->mutex);
-    while (work->running > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += REPORT_INTERVAL_NS;
-        until.tv_sec += until.tv_nsec / SECOND_NS;
-        until.tv_nsec %= SECOND_NS;
-        pthread_cond_timedwait(&work->ended, &work->mutex, &until);
+    while (work->running_threads > 0) {
+        struct timespec deadline;
+        clock_gettime(CLOCK_REALTIME, &deadline);
+        deadline.tv_nsec += REPORT_INTERVAL_NS;
+        deadline.tv_sec += deadline.tv_nsec / SECOND_NS;
+        deadline.tv_nsec %= SECOND_NS;
+        pthread_cond_timedwait(&work->thread_ended, &work->mutex, &deadline);
         pthread_mutex_unlock(&work->mutex);
         if (progress != NULL) (void)idxi_progress_add(progress, 0, NULL); /* reports; the tasks check for cancelling */
         pthread_mutex_lock(&work->mutex);
@@ -131,7 +131,7 @@ static unsigned start_threads(struct work *work, struct thread *threads, unsigne
         threads[i] = (struct thread){.work = work, .number = i + 1};
         pthread_mutex_lock(&work->mutex);
         bool started = pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]) == 0;
-        work->running += started;
+        work->running_threads += started;
         pthread_mutex_unlock(&work->mutex);
         if (!started) return i;
     }
@@ -144,14 +144,14 @@ enum idx_status idxi_run_parallel_by_thread(size_t count, unsigned threads, idx_
                         .task = task,
                         .context = context,
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
-                        .ended = PTHREAD_COND_INITIALIZER};
-    struct thread others[IDX_MAX_THREADS];
+                        .thread_ended = PTHREAD_COND_INITIALIZER};
+    struct thread other_threads[IDX_MAX_THREADS];
     unsigned used_threads = threads < count ? threads : (unsigned)count; /* with the calling thread */
-    unsigned started = used_threads > 1 ? start_threads(&work, others, used_threads - 1) : 0;
+    unsigned started_count = used_threads > 1 ? start_threads(&work, other_threads, used_threads - 1) : 0;
     run_remaining_tasks(&work, 0);
-    wait_for_others(&work, progress);
-    while (started > 0) pthread_join(others[--started].thread, NULL);
-    pthread_cond_destroy(&work.ended);
+    wait_for_other_threads(&work, progress);
+    while (started_count > 0) pthread_join(other_threads[--started_count].thread, NULL);
+    pthread_cond_destroy(&work.thread_ended);
     pthread_mutex_destroy(&work.mutex);
     if (work.status != IDX_OK && error != NULL) *error = work.error;
     return work.status;

@@ -48,7 +48,7 @@ static void merge_children(struct node *node, struct node *left, struct node *ri
 }
 
 /* Moves the next `count` entries of one child to the end of the node's buffer, while the other child has none. */
-static void move_from_child(struct node *node, struct node *child, size_t count) {
+static void move_entries_from_child(struct node *node, struct node *child, size_t count) {
     memcpy(node->fingerprints + node->end, child->fingerprints + child->begin, count * sizeof *node->fingerprints);
     if (node->values != NULL)
         memcpy(node->values + node->end, child->values + child->begin, count * sizeof *node->values);
@@ -67,7 +67,7 @@ static enum idx_status refill_and_count_entries(struct node *node, size_t *count
 }
 
 /* Moves the entries that the parent has not consumed to the front of the buffer. */
-static void move_to_front(struct node *node) {
+static void move_entries_to_front(struct node *node) {
     size_t count = node->end - node->begin;
     memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);
     if (node->values != NULL) memmove(node->values, node->values + node->begin, count * sizeof *node->values);
@@ -89,7 +89,7 @@ static enum idx_status read_leaf_input(struct node *node, struct idx_error *erro
 /* Moves the entries that the parent has not consumed to the front of the buffer, and adds others behind them: until the
  * buffer is full, for a leaf until it has MIN_TO_MERGE entries, or until no more come, which sets node->ended. */
 static enum idx_status refill_node(struct node *node, struct idx_error *error) {
-    move_to_front(node);
+    move_entries_to_front(node);
     if (node->input != NULL) return read_leaf_input(node, error);
     while (node->end < NODE_ENTRIES) {
         size_t left_count, right_count, space = NODE_ENTRIES - node->end;
@@ -98,7 +98,8 @@ static enum idx_status refill_node(struct node *node, struct idx_error *error) {
         node->ended = left_count + right_count == 0;
         if (node->ended) break;
         if (left_count == 0 || right_count == 0)
-            move_from_child(node, left_count > 0 ? node->left : node->right, idxi_min(left_count + right_count, space));
+            move_entries_from_child(node, left_count > 0 ? node->left : node->right,
+                                    idxi_min(left_count + right_count, space));
         else
             merge_children(node, node->left, node->right, idxi_min(space, idxi_min(left_count, right_count)));
     }
@@ -107,8 +108,8 @@ static enum idx_status refill_node(struct node *node, struct idx_error *error) {
 
 /* Copies the root's next `count` entries, except those that equal the entry before, and leaves them in the root.
  * Returns how many it copied. Where `values` is NULL, only fingerprints are compared. */
-static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
-                            uint64_t *fingerprints, uint64_t *values) {
+static size_t copy_distinct_entries(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
+                                    uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
     uint64_t fingerprint = merge->last_fingerprint, value = merge->last_value;
     bool is_new = !merge->has_last; /* the entry differs from the one before; `copied += is_new` avoids a branch */
@@ -135,15 +136,15 @@ static bool are_all_different(const struct idxi_kway_merge *merge, const uint64_
 
 /* Removes the next `count` (1 or more) entries from the root, and copies those that differ from the entry before.
  * Returns how many it copied. */
-static size_t consume_distinct(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
-                               uint64_t *values) {
+static size_t consume_distinct_entries(struct idxi_kway_merge *merge, struct node *root, size_t count,
+                                       uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin, *last = from + count - 1;
     size_t copied = count;
     if (are_all_different(merge, from, count)) {
         memcpy(fingerprints, from, count * sizeof *fingerprints);
         if (values != NULL) memcpy(values, root->values + root->begin, count * sizeof *values);
     } else {
-        copied = copy_distinct(merge, root, count, fingerprints, values);
+        copied = copy_distinct_entries(merge, root, count, fingerprints, values);
     }
     merge->has_last = true;
     merge->last_fingerprint = *last;
@@ -153,8 +154,8 @@ static size_t consume_distinct(struct idxi_kway_merge *merge, struct node *root,
 }
 
 /* Reads entries as struct idxi_stream says. Returns fewer entries than there is room for only if no more come. */
-static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
-                                   size_t capacity, size_t *count, struct idx_error *error) {
+static enum idx_status read_merged_entries(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
+                                           size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
     *count = 0;
     if (merge->node_count == 0) return IDX_OK;
@@ -163,8 +164,8 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
         size_t available;
         IDXI_TRY(refill_and_count_entries(root, &available, error));
         if (available == 0) break;
-        *count += consume_distinct(merge, root, idxi_min(available, capacity - *count), fingerprints + *count,
-                                   values == NULL ? NULL : values + *count);
+        *count += consume_distinct_entries(merge, root, idxi_min(available, capacity - *count), fingerprints + *count,
+                                           values == NULL ? NULL : values + *count);
     }
     return IDX_OK;
 }
@@ -201,7 +202,7 @@ enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **result, struct idx
     struct idxi_kway_merge *merge = calloc(1, sizeof *merge);
     size_t node_count = count == 0 ? 0 : 2 * count - 1, arrays_per_node = with_values ? 2 : 1; /* a binary tree */
     if (merge == NULL) return idxi_fail_memory(error);
-    merge->stream = (struct idxi_stream){read_merged, rewind_merge};
+    merge->stream = (struct idxi_stream){read_merged_entries, rewind_merge};
     merge->nodes = calloc(node_count + 1, sizeof *merge->nodes); /* + 1, so that no size is 0 */
     merge->entries = malloc((node_count + 1) * arrays_per_node * NODE_ENTRIES * sizeof *merge->entries);
     if (merge->nodes == NULL || merge->entries == NULL) {

@@ -38,14 +38,14 @@ static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error
     return IDX_OK;
 }
 
-/* Encodes as many of `count` entries as fit into a group, appends it to the buffer, and sets *encoded to their number.
- * If the buffer is too full for a group, it is written to the file first. */
+/* Encodes as many of `count` entries as fit into a group, appends it to the buffer, and sets *encoded_count to their
+ * number. If the buffer is too full for a group, it is written to the file first. */
 static enum idx_status append_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
-                                    size_t count, size_t *encoded, struct idx_error *error) {
+                                    size_t count, size_t *encoded_count, struct idx_error *error) {
     size_t size;
     if (BUFFER_BYTES - file->used < MAX_GROUP_BYTES) IDXI_TRY(write_buffer(file, error));
     uint8_t *header = file->buffer + file->used, *group = header + GROUP_HEADER_BYTES;
-    *encoded =
+    *encoded_count =
         idxf_group_encode(fingerprints, file->with_values ? values : NULL, count, IDXF_MAX_GROUP_BYTES, group, &size);
     idxf_store32(header, (uint32_t)size);
     idxf_store64(header + 4, idxf_checksum(group, size));
@@ -72,19 +72,19 @@ static void remove_waiting_entries(struct idxi_run_file *file, size_t count) {
 /* Full groups are written from where the entries are; only entries that do not fill a group are copied. */
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error) {
-    for (size_t done = 0, encoded; done < count;) {
+    for (size_t done = 0, encoded_count; done < count;) {
         const uint64_t *next_values = file->with_values ? values + done : NULL;
         if (file->waiting_count == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
-            IDXI_TRY(append_group(file, fingerprints + done, next_values, count - done, &encoded, error));
-            done += encoded;
+            IDXI_TRY(append_group(file, fingerprints + done, next_values, count - done, &encoded_count, error));
+            done += encoded_count;
             continue;
         }
         size_t missing = IDXF_MAX_GROUP_ENTRIES - file->waiting_count, copied = idxi_min(count - done, missing);
         append_waiting_entries(file, fingerprints + done, next_values, copied);
         done += copied;
         if (file->waiting_count < IDXF_MAX_GROUP_ENTRIES) break;
-        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting_count, &encoded, error));
-        remove_waiting_entries(file, encoded);
+        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting_count, &encoded_count, error));
+        remove_waiting_entries(file, encoded_count);
         if (file->waiting_count > copied) continue;
         /* All entries that still wait were just copied: they are read again from where they came. */
         done -= file->waiting_count;
@@ -95,9 +95,9 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
 
 enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error) {
     while (file->waiting_count > 0) {
-        size_t encoded;
-        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting_count, &encoded, error));
-        remove_waiting_entries(file, encoded);
+        size_t encoded_count;
+        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting_count, &encoded_count, error));
+        remove_waiting_entries(file, encoded_count);
     }
     IDXI_TRY(write_buffer(file, error));
     *run = (struct idxi_run){.file = file, .begin = file->last_run_end, .end = file->written};
@@ -143,17 +143,17 @@ static void drop_bytes_until(struct idxi_run_stream *stream, uint64_t end) {
  * the run ends before. */
 static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
-    size_t undecoded = stream->end - stream->begin, read_bytes = stream->capacity - undecoded;
-    memmove(stream->buffer, stream->buffer + stream->begin, undecoded);
-    if (read_bytes > run->end - stream->next) read_bytes = (size_t)(run->end - stream->next);
-    enum idx_status status = idxi_read_at(run->file->fd, stream->buffer + undecoded, read_bytes, stream->next,
+    size_t undecoded_bytes = stream->end - stream->begin, read_bytes = stream->capacity - undecoded_bytes;
+    memmove(stream->buffer, stream->buffer + stream->begin, undecoded_bytes);
+    if (read_bytes > run->end - stream->offset) read_bytes = (size_t)(run->end - stream->offset);
+    enum idx_status status = idxi_read_at(run->file->fd, stream->buffer + undecoded_bytes, read_bytes, stream->offset,
                                           run->file->folder_path, error);
     if (status == IDX_WRONG_SIZE) return fail_damaged_run(stream, error);
     if (status != IDX_OK) return status;
-    stream->next += read_bytes;
+    stream->offset += read_bytes;
     stream->begin = 0;
-    stream->end = undecoded + read_bytes;
-    drop_bytes_until(stream, stream->next);
+    stream->end = undecoded_bytes + read_bytes;
+    drop_bytes_until(stream, stream->offset);
     return IDX_OK;
 }
 
@@ -161,16 +161,16 @@ static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_
  * the run. Fails as idxi_read_at does, or with IDX_BAD_CHECKSUM. */
 static enum idx_status decode_next_group(struct idxi_run_stream *stream, struct idx_error *error) {
     struct idxf_group group;
-    if (stream->end - stream->begin < MAX_GROUP_BYTES && stream->next < stream->run.end)
+    if (stream->end - stream->begin < MAX_GROUP_BYTES && stream->offset < stream->run.end)
         IDXI_TRY(refill_buffer(stream, error));
-    size_t undecoded = stream->end - stream->begin;
+    size_t undecoded_bytes = stream->end - stream->begin;
     stream->next_entry = stream->count = 0;
-    if (undecoded == 0) return IDX_OK;
-    if (undecoded < GROUP_HEADER_BYTES) return fail_damaged_run(stream, error);
+    if (undecoded_bytes == 0) return IDX_OK;
+    if (undecoded_bytes < GROUP_HEADER_BYTES) return fail_damaged_run(stream, error);
     const uint8_t *header = stream->buffer + stream->begin, *bytes = header + GROUP_HEADER_BYTES;
     size_t size = idxf_load32(header);
     /* In this order: the size is checked before bytes are read, and the checksum before they are decoded. */
-    if (size > undecoded - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(header + 4) ||
+    if (size > undecoded_bytes - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(header + 4) ||
         idxf_group_open(&group, bytes, size) != IDXF_OK ||
         idxf_decode_fingerprints(&group, stream->fingerprints) != IDXF_OK)
         return fail_damaged_run(stream, error);
@@ -196,7 +196,7 @@ static enum idx_status read_run(struct idxi_stream *base, uint64_t *fingerprints
 static enum idx_status rewind_run(struct idxi_stream *base, struct idx_error *error) {
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
     (void)error;
-    stream->next = stream->run.begin;
+    stream->offset = stream->run.begin;
     stream->begin = stream->end = stream->next_entry = stream->count = 0;
     return IDX_OK;
 }
@@ -204,7 +204,7 @@ static enum idx_status rewind_run(struct idxi_stream *base, struct idx_error *er
 enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, bool drops,
                                      size_t buffer_bytes, struct idx_error *error) {
     *stream = (struct idxi_run_stream){
-        .stream = {read_run, rewind_run}, .run = *run, .drops = drops, .next = run->begin, .capacity = buffer_bytes};
+        .stream = {read_run, rewind_run}, .run = *run, .drops = drops, .offset = run->begin, .capacity = buffer_bytes};
     stream->buffer = malloc(buffer_bytes);
     stream->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *stream->fingerprints);
     stream->values = calloc(IDXF_MAX_GROUP_ENTRIES, sizeof *stream->values); /* they stay 0 without values */

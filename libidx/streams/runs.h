@@ -52,8 +52,8 @@ void idxi_run_file_close(struct idxi_run_file *file);
 struct idxi_run_stream {
     struct idxi_stream stream;
     struct idxi_run run;
-    bool drops;    /* frees the disk space of what was read, so it is read once */
-    uint64_t next; /* offset in the file of what is read next */
+    bool drops;      /* frees the disk space of what was read, so it is read once */
+    uint64_t offset; /* in the file, of what is read next */
     uint8_t *buffer;
     size_t capacity, begin, end; /* bytes read and not yet decoded: [begin, end) */
     uint64_t *fingerprints, *values;

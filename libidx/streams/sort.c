@@ -19,7 +19,7 @@
 #define MAX_TWO_DIGIT_BITS 22
 #define MAX_INSERTED 16                /* elements that are sorted by insertion */
 #define MIN_BY_LINES ((size_t)1 << 18) /* elements that are gathered by cache line before they are written */
-#define LINE (64 / sizeof(uint64_t))   /* in a cache line */
+#define LINE (64 / sizeof(uint64_t))   /* elements in a cache line */
 
 /* Keys with their values; `values` is NULL if there are none. */
 struct elements {
@@ -116,9 +116,9 @@ static void write_cache_line(uint64_t *to, const uint64_t *line) {
 }
 
 /* Writes what is left in the lines: the last elements of each bucket, which did not fill a line. ends[i] is where
- * bucket i ends; there are `digits` buckets. */
-static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *ends, size_t digits) {
-    for (size_t digit = 0; digit < digits; digit++) {
+ * bucket i ends; there are `bucket_count` buckets. */
+static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *ends, size_t bucket_count) {
+    for (size_t digit = 0; digit < bucket_count; digit++) {
         size_t begin = digit == 0 ? 0 : ends[digit - 1], end = ends[digit], line_begin = end - end % LINE;
         for (size_t i = begin > line_begin ? begin : line_begin; i < end; i++) to[i] = lines[digit * LINE + i % LINE];
     }
@@ -127,12 +127,12 @@ static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *e
 /* Does what scatter_one_by_one does, by whole cache lines. `lines` has room for a line of keys for each bucket, which
  * is gathered there, and then for as many lines of values. Where a line has the end of one bucket and the beginning of
  * the next, the next bucket writes all of it, and the end is written over it at last. */
-static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_t *lines) {
+static void scatter_by_lines(const struct scatter *scatter, size_t *starts, uint64_t *lines) {
     const uint64_t *values = scatter->values;
     struct elements to = scatter->to;
     struct digit digit = scatter->digit;
-    size_t digits = digit.mask + 1;
-    uint64_t *value_lines = lines + digits * LINE;
+    size_t bucket_count = digit.mask + 1;
+    uint64_t *value_lines = lines + bucket_count * LINE;
     for (size_t i = 0; i < scatter->count; i++) {
         uint64_t key = scatter->keys[i];
         size_t bucket = key >> digit.shift & digit.mask, at = starts[bucket]++;
@@ -145,22 +145,22 @@ static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_
 #ifdef __SSE2__
     _mm_sfence();
 #endif
-    write_line_ends(to.keys, lines, starts, digits);
-    if (values != NULL) write_line_ends(to.values, value_lines, starts, digits);
+    write_line_ends(to.keys, lines, starts, bucket_count);
+    if (values != NULL) write_line_ends(to.values, value_lines, starts, bucket_count);
 }
 
 /* Whether an array begins with a cache line; NULL, for no values, counts as such an array. */
 static bool is_aligned(const uint64_t *array) { return (uintptr_t)array % (LINE * sizeof *array) == 0; }
 
 /* Runs one pass, which is stable: by cache lines if there are many elements and there is memory for the lines. */
-static void run_pass(const struct scatter *scatter) {
+static void run_scatter_pass(const struct scatter *scatter) {
     size_t starts[MAX_DIGITS];
     bool by_lines = scatter->count >= MIN_BY_LINES && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
     size_t line_bytes = (scatter->digit.mask + 1) * LINE * sizeof(uint64_t);
     uint64_t *lines = by_lines ? aligned_alloc(LINE * sizeof *lines, 2 * line_bytes) : NULL;
     find_bucket_starts(scatter, starts);
     if (lines != NULL)
-        scatter_lines(scatter, starts, lines);
+        scatter_by_lines(scatter, starts, lines);
     else
         scatter_one_by_one(scatter, starts);
     free(lines);
@@ -256,11 +256,11 @@ static void sort_by_digits(struct elements here, struct elements there, size_t c
     unsigned low_bits = bits <= MAX_ONE_DIGIT_BITS ? bits : bits / 2;
     struct digit low = {shift, (UINT64_C(1) << low_bits) - 1};
     struct digit high = {shift + low_bits, (UINT64_C(1) << (bits - low_bits)) - 1};
-    struct scatter first = {here.keys, here.values, there, count, low};
-    struct scatter second = {there.keys, there.values, here, count, high};
+    struct scatter low_pass = {here.keys, here.values, there, count, low};
+    struct scatter high_pass = {there.keys, there.values, here, count, high};
     bool is_here = high.mask != 0;
-    run_pass(&first);
-    if (is_here) run_pass(&second);
+    run_scatter_pass(&low_pass);
+    if (is_here) run_scatter_pass(&high_pass);
     if (is_here && !stays) copy_elements(here, there, count);
     if (!is_here && stays) copy_elements(there, here, count);
 }
@@ -274,7 +274,7 @@ static void sort_range(struct elements here, struct elements there, size_t count
         sort_by_digits(here, there, count, varying, stays);
     } else if (varying != 0) {
         struct scatter scatter = {here.keys, here.values, there, count, choose_digit(varying, count)};
-        run_pass(&scatter);
+        run_scatter_pass(&scatter);
         sort_buckets(there, here, count, scatter.digit.shift, order, !stays);
     } else if (order.by_value) {
         /* All keys are equal, so the values are sorted, as if they were the keys. */
@@ -343,18 +343,18 @@ static void sort_even_bucket(uint64_t *from, uint64_t *to, size_t count, unsigne
 
 void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
     uint32_t starts[((size_t)1 << EVEN_DIGIT_BITS) + 1] = {0};
-    unsigned bits = 1;
-    while (bits < EVEN_DIGIT_BITS && count >> bits > (size_t)1 << BUCKET_BITS) bits++;
-    for (size_t i = 0; i < count; i++) starts[idxf_get_first_bits(keys[i], bits) + 1]++;
-    turn_counts_into_starts(starts, (size_t)1 << bits);
+    unsigned digit_bits = 1;
+    while (digit_bits < EVEN_DIGIT_BITS && count >> digit_bits > (size_t)1 << BUCKET_BITS) digit_bits++;
+    for (size_t i = 0; i < count; i++) starts[idxf_get_first_bits(keys[i], digit_bits) + 1]++;
+    turn_counts_into_starts(starts, (size_t)1 << digit_bits);
     for (size_t i = 0; i < count; i++) {
-        size_t place = starts[idxf_get_first_bits(keys[i], bits)]++;
+        size_t place = starts[idxf_get_first_bits(keys[i], digit_bits)]++;
         __builtin_prefetch(spare + place + SCATTER_AHEAD, 1, 3);
         spare[place] = keys[i];
     }
-    for (size_t i = 0, begin = 0; i < (size_t)1 << bits; i++) {
+    for (size_t i = 0, begin = 0; i < (size_t)1 << digit_bits; i++) {
         size_t end = starts[i]; /* By now, this is where the next bucket begins. */
-        sort_even_bucket(spare + begin, keys + begin, end - begin, bits);
+        sort_even_bucket(spare + begin, keys + begin, end - begin, digit_bits);
         begin = end;
     }
 }

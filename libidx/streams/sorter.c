@@ -36,13 +36,13 @@ static void release_array(uint64_t **array, size_t count) {
 }
 
 /* Frees the arrays that only sorting needs. */
-static void release_spares(struct idxi_sorter *sorter) {
+static void release_spare_arrays(struct idxi_sorter *sorter) {
     release_array(&sorter->spare, sorter->capacity);
     release_array(&sorter->spare_values, sorter->capacity);
 }
 
 /* Gives the memory of the arrays, in which there must be no entries, back to the system, and keeps the arrays. */
-static void clear_arrays(struct idxi_sorter *sorter) {
+static void give_back_array_memory(struct idxi_sorter *sorter) {
     idxi_array_clear(sorter->fingerprints, sorter->capacity);
     idxi_array_clear(sorter->values, sorter->capacity);
     idxi_array_clear(sorter->spare, sorter->capacity);
@@ -53,7 +53,7 @@ static void clear_arrays(struct idxi_sorter *sorter) {
 static void release_arrays(struct idxi_sorter *sorter) {
     release_array(&sorter->fingerprints, sorter->capacity);
     release_array(&sorter->values, sorter->capacity);
-    release_spares(sorter);
+    release_spare_arrays(sorter);
 }
 
 enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
@@ -78,8 +78,8 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
  * slices have one more. */
 static size_t get_slice_begin(const struct idxi_sorter *sorter, size_t number) {
     unsigned threads = sorter->options.threads;
-    size_t longer_slices = sorter->count % threads;
-    return sorter->count / threads * number + (number < longer_slices ? number : longer_slices);
+    size_t longer_slice_count = sorter->count % threads;
+    return sorter->count / threads * number + (number < longer_slice_count ? number : longer_slice_count);
 }
 
 /* An idxi_task that sorts slice `number` of the sorter `context` in place. Values are compared only if they were not
@@ -141,20 +141,20 @@ size_t idxi_sorter_get_fan_in(uint64_t memory_bytes) {
 /* Returns how many runs this sorter merges at a time. */
 static size_t get_fan_in(const struct idxi_sorter *sorter) { return idxi_sorter_get_fan_in(sorter->options.memory); }
 
-/* Opens sorter->merge over the last `count` (1 or more) runs. `once`: frees the disk space of what was read. There must
- * be no entries in memory, since the buffers of runs use the memory of the arrays. After an error, the caller calls
- * close_streams. */
-static enum idx_status open_run_merge(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
+/* Opens sorter->merge over the last `count` (1 or more) runs. `drops`: frees the disk space of what was read. There
+ * must be no entries in memory, since the buffers of runs use the memory of the arrays. After an error, the caller
+ * calls close_streams. */
+static enum idx_status open_run_merge(struct idxi_sorter *sorter, size_t count, bool drops, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer_bytes = (size_t)(sorter->options.memory / 4 / count); /* a quarter of the memory for all runs */
     if (buffer_bytes < IDXI_MIN_RUN_BUFFER) buffer_bytes = IDXI_MIN_RUN_BUFFER;
     if (buffer_bytes > MAX_RUN_BUFFER) buffer_bytes = MAX_RUN_BUFFER;
-    clear_arrays(sorter);
+    give_back_array_memory(sorter);
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
     sorter->run_streams = calloc(count, sizeof *sorter->run_streams);
     enum idx_status status = inputs == NULL || sorter->run_streams == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        status = idxi_run_stream_open(&sorter->run_streams[i], &runs[i].run, once, buffer_bytes, error);
+        status = idxi_run_stream_open(&sorter->run_streams[i], &runs[i].run, drops, buffer_bytes, error);
         sorter->stream_count++; /* also after a failure, so that close_streams frees what was allocated */
         inputs[i] = &sorter->run_streams[i].stream;
     }
@@ -190,7 +190,7 @@ static enum idx_status write_merged_run(struct idxi_sorter *sorter, struct idxi_
 }
 
 /* Merges the last `count` runs, and replaces them by the result, a run of the next level above the last one's. */
-static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
+static enum idx_status merge_last_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
     enum idx_status status = open_run_merge(sorter, count, true, error);
     if (status == IDX_OK) status = write_merged_run(sorter, &merged.run, error);
@@ -220,7 +220,7 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
     sorter->count = 0;
     sorter->values_ascend = true;
     while (count_runs_of_last_level(sorter) >= get_fan_in(sorter))
-        IDXI_TRY(merge_runs(sorter, count_runs_of_last_level(sorter), error));
+        IDXI_TRY(merge_last_runs(sorter, count_runs_of_last_level(sorter), error));
     return IDX_OK;
 }
 
@@ -250,21 +250,21 @@ enum idx_status idxi_sorter_open_stream(struct idxi_sorter *sorter, struct idxi_
                                         struct idx_error *error) {
     if (sorter->run_count == 0) {
         IDXI_TRY(sort_slices(sorter, error));
-        if (sorter->options.prefix == 0) release_spares(sorter); /* the arrays will not be sorted again */
+        if (sorter->options.prefix == 0) release_spare_arrays(sorter); /* the arrays will not be sorted again */
         IDXI_TRY(open_slice_merge(sorter, error));
     } else {
         if (sorter->count > 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
-        while (sorter->run_count > get_fan_in(sorter)) IDXI_TRY(merge_runs(sorter, get_fan_in(sorter), error));
+        while (sorter->run_count > get_fan_in(sorter)) IDXI_TRY(merge_last_runs(sorter, get_fan_in(sorter), error));
         IDXI_TRY(open_run_merge(sorter, sorter->run_count, sorter->options.once, error));
     }
     *stream = idxi_kway_merge_get_stream(sorter->merge);
     return IDX_OK;
 }
 
-void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix) {
+void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix_bits) {
     close_streams(sorter);
     while (sorter->run_count > 0) idxi_run_drop(&sorter->runs[--sorter->run_count].run);
-    sorter->options.prefix = prefix;
+    sorter->options.prefix = prefix_bits;
     sorter->count = 0;
     sorter->values_ascend = true;
 }

@@ -70,10 +70,7 @@ static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerpr
 /* Adds an entry. If memory is full, calls idxi_sorter_spill first, and fails if that fails. */
 static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value,
                                                        struct idx_error *error) {
-    if (idxi_sorter_get_free_entries(sorter) == 0) {
-        enum idx_status status = idxi_sorter_spill(sorter, error);
-        if (status != IDX_OK) return status;
-    }
+    if (idxi_sorter_get_free_entries(sorter) == 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
     idxi_sorter_add(sorter, fingerprint, value);
     return IDX_OK;
 }
@@ -84,9 +81,9 @@ static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorte
 enum idx_status idxi_sorter_open_stream(struct idxi_sorter *sorter, struct idxi_stream **stream,
                                         struct idx_error *error);
 
-/* Removes all entries and ends the stream. Keeps the memory for other entries, and sets options.prefix to `prefix` for
- * them. */
-void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix);
+/* Removes all entries and ends the stream. Keeps the memory for other entries, and sets options.prefix to `prefix_bits`
+ * for them. */
+void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix_bits);
 
 /* Returns how many bytes the sorter has written to temporary files since it was opened. */
 uint64_t idxi_sorter_count_written_bytes(const struct idxi_sorter *sorter);

@@ -43,15 +43,15 @@ IDXF_INLINE void write_next_entry(const struct idxi_sides *sides, size_t place, 
 /* Merges `count` entries, and returns how many come from a. Each entry depends on the one before it, so four parts of
  * the result are merged side by side, between which the processor can overlap work. */
 IDXF_INLINE size_t merge_parts(const struct idxi_sides *sides, size_t count, bool with_values) {
-    size_t part_count = count / 4, i0 = 0, i1 = count_from_a(sides, part_count, with_values);
-    size_t i2 = count_from_a(sides, 2 * part_count, with_values), i3 = count_from_a(sides, 3 * part_count, with_values);
-    for (size_t place = 0; place < part_count; place++) {
+    size_t part_size = count / 4, i0 = 0, i1 = count_from_a(sides, part_size, with_values);
+    size_t i2 = count_from_a(sides, 2 * part_size, with_values), i3 = count_from_a(sides, 3 * part_size, with_values);
+    for (size_t place = 0; place < part_size; place++) {
         write_next_entry(sides, place, &i0, with_values);
-        write_next_entry(sides, part_count + place, &i1, with_values);
-        write_next_entry(sides, 2 * part_count + place, &i2, with_values);
-        write_next_entry(sides, 3 * part_count + place, &i3, with_values);
+        write_next_entry(sides, part_size + place, &i1, with_values);
+        write_next_entry(sides, 2 * part_size + place, &i2, with_values);
+        write_next_entry(sides, 3 * part_size + place, &i3, with_values);
     }
-    for (size_t place = 4 * part_count; place < count; place++) write_next_entry(sides, place, &i3, with_values);
+    for (size_t place = 4 * part_size; place < count; place++) write_next_entry(sides, place, &i3, with_values);
     return i3;
 }
 
@@ -116,14 +116,14 @@ IDXF_AVX512 static inline void write_next_lanes(struct lane_merge *merge) {
  * are few, all are merged portably. */
 IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {
     if (count < 4 * LANES_REST) return merge_portably(sides, count);
-    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, from_a = count_from_a(sides, half, false);
-    struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, from_a, half - from_a);
-    for (size_t place = 0; place < half; place += LANES) {
+    size_t half_count = (count - LANES_REST) / (2 * LANES) * LANES, from_a = count_from_a(sides, half_count, false);
+    struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, from_a, half_count - from_a);
+    for (size_t place = 0; place < half_count; place += LANES) {
         write_next_lanes(&first);
         write_next_lanes(&second);
     }
-    from_a = count_from_a(sides, 2 * half, false);
-    for (size_t place = 2 * half; place < count; place++) write_next_entry(sides, place, &from_a, false);
+    from_a = count_from_a(sides, 2 * half_count, false);
+    for (size_t place = 2 * half_count; place < count; place++) write_next_entry(sides, place, &from_a, false);
     return from_a;
 }
 #endif

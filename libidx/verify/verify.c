@@ -183,43 +183,44 @@ static void verify_sets_file(struct verification *verification, size_t segment_n
 
 /* Checks and reports the document map of a segment, and then the file of sets (in an index of texts) or the map from
  * IDs, if there is one. If the document map is sound, compares it with these, too. */
-static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
-                        const struct idxi_fingerprint_set *expected) {
-    static const struct idxi_fingerprint_set unknown = {0}; /* a map from IDs has no fingerprints to expect */
+static void verify_maps_and_sets(struct verification *verification, size_t segment_number, const char *folder_name,
+                                 const struct idxi_fingerprint_set *expected) {
+    static const struct idxi_fingerprint_set nothing_expected = {0}; /* a map from IDs has no fingerprints to expect */
     const struct open_result *results = get_open_results(verification, segment_number);
     struct idx_error error = results[OPEN_DOCUMENTS].error;
     struct idxi_segment *segment = verification->index->segments[segment_number];
     enum idx_status status = results[OPEN_DOCUMENTS].status;
     if (status == IDX_OK) status = idxi_verify_map(&segment->map, expected, &error);
     report_file(verification, folder_name, idxi_get_map_name(IDXI_MAP_DOCUMENTS), status, &error);
-    bool sound = status == IDX_OK;
+    bool is_map_sound = status == IDX_OK;
     if (verification->index->manifest->sketch > 0)
-        verify_sets_file(verification, segment_number, folder_name, sound ? &segment->map : NULL);
+        verify_sets_file(verification, segment_number, folder_name, is_map_sound ? &segment->map : NULL);
     if (!verification->index->manifest->by_id) return;
     error = results[OPEN_BY_ID].error;
     status = results[OPEN_BY_ID].status;
-    if (status == IDX_OK) status = idxi_verify_map(&segment->by_id, &unknown, &error);
-    if (status == IDX_OK && sound)
+    if (status == IDX_OK) status = idxi_verify_map(&segment->by_id, &nothing_expected, &error);
+    if (status == IDX_OK && is_map_sound)
         status = idxi_verify_by_id(&segment->map, &segment->by_id, IDXI_VERIFY_CHUNK, &error);
     report_file(verification, folder_name, idxi_get_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
 /* Checks and reports all files of a segment, or just its folder if that can't be opened. */
 static void verify_segment(struct verification *verification, size_t segment) {
-    char name[IDXI_NAME_BYTES];
+    char folder_name[IDXI_NAME_BYTES];
     struct idxi_fingerprint_set expected = {0};
     const struct idx_index *index = verification->index;
     const struct open_result *results = get_open_results(verification, segment);
-    idxi_format_segment_name(index->manifest->segments[segment].number, name);
+    idxi_format_segment_name(index->manifest->segments[segment].number, folder_name);
     if (results[OPEN_FOLDER].status != IDX_OK) {
-        report_file(verification, NULL, name, results[OPEN_FOLDER].status, &results[OPEN_FOLDER].error);
+        report_file(verification, NULL, folder_name, results[OPEN_FOLDER].status, &results[OPEN_FOLDER].error);
         return;
     }
     for (size_t table = 0; table < index->scheme.table_count; table++)
-        verify_table_file(verification, segment, table, name, &expected);
-    verify_maps(verification, segment, name, &expected);
+        verify_table_file(verification, segment, table, folder_name, &expected);
+    verify_maps_and_sets(verification, segment, folder_name, &expected);
     if (index->segments[segment]->entry.removed > 0)
-        report_file(verification, name, IDXI_REMOVED_NAME, results[OPEN_REMOVED].status, &results[OPEN_REMOVED].error);
+        report_file(verification, folder_name, IDXI_REMOVED_NAME, results[OPEN_REMOVED].status,
+                    &results[OPEN_REMOVED].error);
 }
 
 /* Opens and checks all files, and reports each. Returns the status of the first damage, or of an error that is no
@@ -228,8 +229,8 @@ static enum idx_status verify_index(struct verification *verification, const cha
     enum idx_status status = open_newest_index(verification, path, error);
     bool is_damage = status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; /* enum idx_status is in groups */
     if (status != IDX_OK && !is_damage) return status;
-    struct idx_error copy = *error; /* reporting damage writes to *error */
-    report_file(verification, NULL, IDXI_MANIFEST_NAME, status, &copy);
+    struct idx_error error_copy = *error; /* reporting damage writes to *error */
+    report_file(verification, NULL, IDXI_MANIFEST_NAME, status, &error_copy);
     if (status != IDX_OK) return status;
     const struct idx_index *index = verification->index;
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) verify_segment(verification, segment);

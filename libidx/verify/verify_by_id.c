@@ -29,18 +29,18 @@ static void mark_entry_seen(struct comparison *comparison, uint64_t number) {
 }
 
 /* Marks those entries of the map from IDs that the sorted chunk has, among the `count` entries in `hashes` and
- * `fingerprints`, which are numbered from `number` on. Compares them with the chunk from its entry *next on, and moves
- * *next behind the entries found. Returns false if the map lacks an entry of the chunk. */
-static bool mark_entries(struct comparison *comparison, size_t *next, uint64_t number, const uint64_t *hashes,
-                         const uint64_t *fingerprints, size_t count) {
-    for (size_t i = 0; i < count && *next < comparison->count; i++) {
-        uint64_t hash = comparison->hashes[*next], fingerprint = comparison->fingerprints[*next];
+ * `fingerprints`, which are numbered from `first_number` on. Compares them with the chunk from its entry *chunk_next
+ * on, and moves *chunk_next behind the entries found. Returns false if the map lacks an entry of the chunk. */
+static bool mark_chunk_entries(struct comparison *comparison, size_t *chunk_next, uint64_t first_number,
+                               const uint64_t *hashes, const uint64_t *fingerprints, size_t count) {
+    for (size_t i = 0; i < count && *chunk_next < comparison->count; i++) {
+        uint64_t hash = comparison->hashes[*chunk_next], fingerprint = comparison->fingerprints[*chunk_next];
         if (hash < hashes[i] || (hash == hashes[i] && fingerprint < fingerprints[i])) return false;
         if (hash != hashes[i] || fingerprint != fingerprints[i]) continue;
-        mark_entry_seen(comparison, number + i);
-        while (*next < comparison->count && comparison->hashes[*next] == hash &&
-               comparison->fingerprints[*next] == fingerprint)
-            ++*next;
+        mark_entry_seen(comparison, first_number + i);
+        while (*chunk_next < comparison->count && comparison->hashes[*chunk_next] == hash &&
+               comparison->fingerprints[*chunk_next] == fingerprint)
+            ++*chunk_next;
     }
     return true;
 }
@@ -55,7 +55,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
     idxi_map_stream_init(&map, comparison->by_id, 0);
     for (uint64_t number = 0; next < comparison->count; number += count) {
         IDXI_TRY(map.stream.read(&map.stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
-        if (count == 0 || !mark_entries(comparison, &next, number, hashes, fingerprints, count))
+        if (count == 0 || !mark_chunk_entries(comparison, &next, number, hashes, fingerprints, count))
             return fail_mismatch(comparison, error);
     }
     comparison->count = 0;

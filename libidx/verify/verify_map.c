@@ -10,8 +10,8 @@ struct document_walk {
     struct idxi_heaviest heaviest;
     uint64_t documents;                    /* how many came so far */
     uint64_t last_fingerprint, last_value; /* of the last document; not set if there was none */
-    uint64_t *seen; /* a bit for each document number below `limit`; NULL: values are no document numbers */
-    uint64_t limit;
+    uint64_t *seen; /* a bit for each document number below `number_limit`; NULL: values are no document numbers */
+    uint64_t number_limit;
 };
 
 /* Returns the limit below which document numbers must be: the number of documents that the manifest states. Each takes
@@ -21,9 +21,9 @@ static uint64_t get_number_limit(const struct idxi_map *map) {
     return idxi_min(map->segment.documents, map->pages.length * 8);
 }
 
-/* Marks a document number as seen. Returns false where it is walk->limit or more, or was seen before. */
+/* Marks a document number as seen. Returns false where it is walk->number_limit or more, or was seen before. */
 static bool mark_number_seen(struct document_walk *walk, uint64_t number) {
-    if (number >= walk->limit || walk->seen[number / 64] >> number % 64 & 1) return false;
+    if (number >= walk->number_limit || walk->seen[number / 64] >> number % 64 & 1) return false;
     walk->seen[number / 64] |= UINT64_C(1) << number % 64;
     return true;
 }
@@ -62,8 +62,8 @@ static enum idx_status check_searches(const struct idxi_map *map, const struct i
     if (walk->documents > 0) idxi_make_group_key(key, walk->last_fingerprint + (value == 0), value);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &low, error));
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, cursor->key, sizeof key, &high, error));
-    bool leads = low.found && low.value == cursor->value && high.found && high.value == cursor->value;
-    return leads ? IDX_OK : fail_misleading_keys(map, error);
+    bool both_lead_here = low.found && low.value == cursor->value && high.found && high.value == cursor->value;
+    return both_lead_here ? IDX_OK : fail_misleading_keys(map, error);
 }
 
 /* Checks that the group at the cursor decodes, keeps the rules, is above the one before, and has the right key. Adds
@@ -167,8 +167,8 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
     struct document_walk walk = {0};
     if (map->id_type == IDX_ID_NONE) return check_no_documents(map, error);
     if (map->id_type == IDX_ID_TEXT && !map->is_of_texts) {
-        walk.limit = get_number_limit(map);
-        walk.seen = calloc((size_t)(walk.limit / 64 + 1), sizeof *walk.seen);
+        walk.number_limit = get_number_limit(map);
+        walk.seen = calloc((size_t)(walk.number_limit / 64 + 1), sizeof *walk.seen);
         if (walk.seen == NULL) return idxi_fail_memory(error);
     }
     enum idx_status status = check_groups(map, &walk, error);

@@ -9,10 +9,10 @@ struct set_walk {
     struct idxi_sets_cursor cursor;
     unsigned sketch;
     struct idxi_fingerprint_set entries; /* of the sketches so far */
-    uint64_t members;
-    uint64_t key;           /* of the last set */
-    uint64_t *values;       /* the members of the sketches of all sets so far that have this key */
-    size_t count, capacity; /* of values */
+    uint64_t member_count;               /* of all sets so far */
+    uint64_t key;                        /* of the last set */
+    uint64_t *values;                    /* the members of the sketches of all sets so far that have this key */
+    size_t value_count, capacity;        /* of values */
 };
 
 /* Adds an entry of a document map to a set of entries. The set's sum is of hashes of the fingerprint and the value
@@ -28,27 +28,27 @@ static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint
 /* Adds the entries (value, walk->key) of the sets with the key walk->key to walk->entries, equal ones once, and empties
  * walk->values. */
 static enum idx_status add_entries_of_key(struct set_walk *walk, struct idx_error *error) {
-    uint64_t *spare = malloc((walk->count + 1) * sizeof *spare); /* not 0 bytes */
+    uint64_t *spare = malloc((walk->value_count + 1) * sizeof *spare); /* not 0 bytes */
     if (spare == NULL) return idxi_fail_memory(error);
-    if (walk->count > 0) idxi_sort_pairs(walk->values, NULL, walk->count, false, spare, NULL);
+    if (walk->value_count > 0) idxi_sort_pairs(walk->values, NULL, walk->value_count, false, spare, NULL);
     free(spare);
-    for (size_t i = 0; i < walk->count; i++)
+    for (size_t i = 0; i < walk->value_count; i++)
         if (i == 0 || walk->values[i] != walk->values[i - 1]) add_entry(&walk->entries, walk->values[i], walk->key);
-    walk->count = 0;
+    walk->value_count = 0;
     return IDX_OK;
 }
 
 /* Checks that a set's members ascend, and adds those of its sketch to walk->values. If the set has another key than the
  * one before it, first adds the entries of that key. */
 static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *set, struct idx_error *error) {
-    size_t value_count = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
+    size_t sketch_count = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
     if (!idxf_members_ascend(set->members, (size_t)set->count))
         return idxi_sets_fail(&walk->cursor, IDXF_FAULT_ORDER, error);
     if (set->key != walk->key) IDXI_TRY(add_entries_of_key(walk, error));
     walk->key = set->key;
-    walk->members += set->count;
-    IDXI_GROW(walk->values, walk->capacity, walk->count + value_count, error);
-    for (size_t i = 0; i < value_count; i++) walk->values[walk->count++] = idxf_load64(set->members + 8 * i);
+    walk->member_count += set->count;
+    IDXI_GROW(walk->values, walk->capacity, walk->value_count + sketch_count, error);
+    for (size_t i = 0; i < sketch_count; i++) walk->values[walk->value_count++] = idxf_load64(set->members + 8 * i);
     return IDX_OK;
 }
 
@@ -62,7 +62,7 @@ static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error
     }
     IDXI_TRY(add_entries_of_key(walk, error));
     enum idxf_fault fault = idxf_sets_walk_end(&walk->cursor.walk);
-    if (fault == IDXF_OK && (walk->cursor.number != header->sets || walk->members != header->members))
+    if (fault == IDXF_OK && (walk->cursor.number != header->sets || walk->member_count != header->members))
         fault = IDXF_FAULT_COUNT;
     return fault == IDXF_OK ? IDX_OK : idxi_sets_fail(&walk->cursor, fault, error);
 }

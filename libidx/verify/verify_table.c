@@ -14,8 +14,8 @@ static enum idx_status check_pages(const struct idxi_table *table, struct idx_er
 }
 
 /* Checks that the bytes from `begin` to `end` of the file, which are between sections, are zero. */
-static enum idx_status check_zeros(const struct idxi_table *table, uint64_t begin, uint64_t end,
-                                   struct idx_error *error) {
+static enum idx_status check_zero_bytes(const struct idxi_table *table, uint64_t begin, uint64_t end,
+                                        struct idx_error *error) {
     for (uint64_t offset = begin; offset < end; offset++) {
         if (table->map[offset] != 0) return idxi_fail_fault(error, IDXF_FAULT_PADDING, table->path, offset);
     }
@@ -28,20 +28,20 @@ struct walk {
     struct idxf_statistics_counter counter;
     struct idxf_directory_writer directory; /* the directory as it should be, up to the blocks so far */
     bool differs;                           /* whether the directory of the file differs from it */
-    uint64_t difference_at;                 /* the byte of the file of the first difference found */
+    uint64_t difference_offset;             /* the byte of the file of the first difference found */
     uint64_t key;                           /* of the last block */
     uint64_t fingerprints[IDXF_MAX_DECODED_WORDS];
 };
 
 /* Notes that the directory differs at byte `offset` of the file, unless a difference was noted before. */
 static void note_difference(struct walk *walk, uint64_t offset) {
-    if (!walk->differs) walk->difference_at = offset;
+    if (!walk->differs) walk->difference_offset = offset;
     walk->differs = true;
 }
 
 /* Compares the current line of walk->directory, which has all its keys, with that of the file, notes a difference, and
  * begins the next line. */
-static void compare_line(const struct idxi_table *table, struct walk *walk) {
+static void compare_directory_line(const struct idxi_table *table, struct walk *walk) {
     uint64_t line_offset = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
     idxf_directory_write_line(&walk->directory, bytes);
@@ -51,12 +51,12 @@ static void compare_line(const struct idxi_table *table, struct walk *walk) {
 
 /* Compares walk->key, the key of block number `block`, with the list of its line in the file, if that has one, and
  * notes a difference. */
-static void compare_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
+static void compare_listed_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
     struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
     const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
     struct idxf_list list = idxf_line_read_list(line);
     uint64_t number = block - idxf_get_first_block(line);
-    if (list.count == 0 || number >= list.count || list.width > 64) return; /* compare_line notes what is wrong */
+    if (list.count == 0 || number >= list.count || list.width > 64) return; /* compare_directory_line notes it */
     if (list.at > table->header.list_bytes || idxf_list_count_bytes(&list) > table->header.list_bytes - list.at) return;
     uint64_t begin = (table->layout.lists + list.at) * 8 + number * list.width, end = begin + list.width;
     size_t readable = (size_t)table->layout.checksums;
@@ -90,10 +90,10 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct walk 
     idxf_directory_begin(&walk->directory, table->layout.directory_lines);
     for (uint64_t block = 0; block < table->header.blocks; block++) {
         IDXI_TRY(check_block(table, &blocks, walk, error));
-        while (!idxf_directory_add_key(&walk->directory, walk->key)) compare_line(table, walk);
-        compare_key(table, block, walk);
+        while (!idxf_directory_add_key(&walk->directory, walk->key)) compare_directory_line(table, walk);
+        compare_listed_key(table, block, walk);
     }
-    while (walk->directory.line < walk->directory.lines) compare_line(table, walk);
+    while (walk->directory.line < walk->directory.lines) compare_directory_line(table, walk);
     bool agrees = walk->set.count == table->header.fingerprints;
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
@@ -101,7 +101,7 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct walk 
 /* Checks that the lists end where the header says, and fails if check_blocks noted a difference. */
 static enum idx_status check_directory(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     if (walk->directory.list_bytes != table->header.list_bytes) note_difference(walk, table->layout.lists);
-    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference_at) : IDX_OK;
+    return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference_offset) : IDX_OK;
 }
 
 /* Checks that the header has the statistics of the fingerprints that the walk has counted. */
@@ -120,8 +120,8 @@ static enum idx_status check_sections(const struct idxi_table *table, struct wal
     uint64_t blocks_end = layout->blocks + table->header.blocks * table->header.block_size;
     uint64_t directory_end = layout->lists + table->header.list_bytes;
     IDXI_TRY(check_pages(table, error));
-    IDXI_TRY(check_zeros(table, blocks_end, layout->directory, error));
-    IDXI_TRY(check_zeros(table, directory_end, layout->checksums, error));
+    IDXI_TRY(check_zero_bytes(table, blocks_end, layout->directory, error));
+    IDXI_TRY(check_zero_bytes(table, directory_end, layout->checksums, error));
     IDXI_TRY(check_blocks(table, walk, error));
     IDXI_TRY(check_directory(table, walk, error));
     return check_statistics(table, walk, error);
