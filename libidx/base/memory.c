@@ -77,8 +77,8 @@ bool idxi_memory_holds_tables(uint64_t memory_bytes, uint64_t fingerprint_count,
 #define HUGE_PAGE ((size_t)2 << 20)
 
 void *idxi_allocate_pages(size_t bytes) {
-    size_t page = bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
-    void *memory = aligned_alloc(page, (bytes + page - 1) / page * page);
+    size_t page_bytes = bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
+    void *memory = aligned_alloc(page_bytes, (bytes + page_bytes - 1) / page_bytes * page_bytes);
 #ifdef MADV_HUGEPAGE
     if (memory != NULL && bytes >= HUGE_PAGE) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
@@ -139,26 +139,26 @@ static void *map_aligned(size_t bytes) {
     uint8_t *map =
         mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return NULL;
-    const size_t skipped = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE; /* to the first multiple */
-    if (skipped > 0) munmap(map, skipped);
-    munmap(map + skipped + bytes, HUGE_PAGE - skipped);
-    return map + skipped;
+    const size_t skipped_bytes = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE; /* to the first multiple */
+    if (skipped_bytes > 0) munmap(map, skipped_bytes);
+    munmap(map + skipped_bytes + bytes, HUGE_PAGE - skipped_bytes);
+    return map + skipped_bytes;
 }
 
 /* Returns how many bytes the system maps for `bytes` bytes: whole pages, or from HUGE_PAGE bytes on whole huge pages,
  * since the system gives no part of one. Returns SIZE_MAX if that overflows. */
 static size_t round_to_whole_pages(size_t bytes) {
-    const size_t page = bytes < HUGE_PAGE ? (size_t)sysconf(_SC_PAGESIZE) : HUGE_PAGE;
-    return bytes > SIZE_MAX - page ? SIZE_MAX : (bytes + page - 1) / page * page;
+    const size_t page_bytes = bytes < HUGE_PAGE ? (size_t)sysconf(_SC_PAGESIZE) : HUGE_PAGE;
+    return bytes > SIZE_MAX - page_bytes ? SIZE_MAX : (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
 void *idxi_map_resize(void *map, size_t bytes, size_t new_bytes) {
-    size_t mapped = round_to_whole_pages(bytes), new_mapped = round_to_whole_pages(new_bytes);
-    if (map != NULL && mapped == new_mapped) return map;
+    size_t old_mapped = round_to_whole_pages(bytes), new_mapped = round_to_whole_pages(new_bytes);
+    if (map != NULL && old_mapped == new_mapped) return map;
     uint8_t *moved = map_aligned(new_mapped);
     if (moved == NULL) return NULL;
     /* Where both begin with a huge page, the system moves huge pages as they are, and need not divide them. */
-    if (map != NULL && mremap(map, mapped, new_mapped, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
+    if (map != NULL && mremap(map, old_mapped, new_mapped, MREMAP_MAYMOVE | MREMAP_FIXED, moved) == MAP_FAILED) {
         munmap(moved, new_mapped);
         return NULL;
     }
@@ -211,9 +211,9 @@ static bool add_chunk(struct idxi_arena *arena, size_t min_bytes) {
 
 void *idxi_arena_allocate(struct idxi_arena *arena, size_t size, size_t alignment) {
     for (;;) {
-        size_t skipped = (alignment - (uintptr_t)arena->at % alignment) % alignment;
-        if (arena->at != NULL && size + skipped <= (size_t)(arena->end - arena->at)) {
-            char *bytes = arena->at + skipped;
+        size_t skipped_bytes = (alignment - (uintptr_t)arena->at % alignment) % alignment;
+        if (arena->at != NULL && size + skipped_bytes <= (size_t)(arena->end - arena->at)) {
+            char *bytes = arena->at + skipped_bytes;
             arena->at = bytes + size;
             return bytes;
         }

@@ -91,7 +91,7 @@ static void run_remaining_tasks(struct work *work, unsigned thread) {
 struct thread {
     struct work *work;
     unsigned number;
-    pthread_t thread;
+    pthread_t handle;
 };
 
 /* The function of a thread, whose `context` is its struct thread: runs tasks, and then signals that it has ended. */
@@ -130,7 +130,7 @@ static unsigned start_threads(struct work *work, struct thread *threads, unsigne
     for (unsigned i = 0; i < count; i++) {
         threads[i] = (struct thread){.work = work, .number = i + 1};
         pthread_mutex_lock(&work->mutex);
-        bool started = pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]) == 0;
+        bool started = pthread_create(&threads[i].handle, NULL, run_thread, &threads[i]) == 0;
         work->running_threads += started;
         pthread_mutex_unlock(&work->mutex);
         if (!started) return i;
@@ -150,7 +150,7 @@ enum idx_status idxi_run_parallel_by_thread(size_t count, unsigned threads, idx_
     unsigned started_count = used_threads > 1 ? start_threads(&work, other_threads, used_threads - 1) : 0;
     run_remaining_tasks(&work, 0);
     wait_for_other_threads(&work, progress);
-    while (started_count > 0) pthread_join(other_threads[--started_count].thread, NULL);
+    while (started_count > 0) pthread_join(other_threads[--started_count].handle, NULL);
     pthread_cond_destroy(&work.thread_ended);
     pthread_mutex_destroy(&work.mutex);
     if (work.status != IDX_OK && error != NULL) *error = work.error;

@@ -5,7 +5,7 @@
 
 #include "libidx/base/base.h"
 
-#define RUN_BUFFER ((size_t)1 << 20) /* bytes of the buffer through which a run is read */
+#define RUN_BUFFER_BYTES ((size_t)1 << 20) /* of the buffer through which a run is read */
 
 enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t capacity, int folder, const char *path,
                                     struct idx_error *error) {
@@ -44,7 +44,7 @@ enum idx_status idxi_distinct_open_stream(const struct idxi_distinct *distinct, 
     idxi_array_stream_init(&stream->array, distinct->fingerprints, NULL, (size_t)distinct->count);
     if (!distinct->on_disk) return IDX_OK; /* else the stream of the array is not used */
     stream->stream = &stream->run.stream;
-    return idxi_run_stream_open(&stream->run, &distinct->run, false, RUN_BUFFER, error);
+    return idxi_run_stream_open(&stream->run, &distinct->run, false, RUN_BUFFER_BYTES, error);
 }
 
 void idxi_distinct_close_stream(struct idxi_distinct_stream *stream) { idxi_run_stream_close(&stream->run); }

@@ -66,7 +66,7 @@ static enum idx_status refill_and_count_entries(struct node *node, size_t *count
     return IDX_OK;
 }
 
-/* Moves the entries that the parent has not consumed to the front of the buffer. */
+/* Moves the entries that the parent has not consumed to the front of the buffer, so that there is room behind them. */
 static void move_entries_to_front(struct node *node) {
     size_t count = node->end - node->begin;
     memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);

@@ -135,12 +135,12 @@ static void scatter_by_lines(const struct scatter *scatter, size_t *starts, uint
     uint64_t *value_lines = lines + bucket_count * LINE;
     for (size_t i = 0; i < scatter->count; i++) {
         uint64_t key = scatter->keys[i];
-        size_t bucket = key >> digit.shift & digit.mask, at = starts[bucket]++;
-        lines[bucket * LINE + at % LINE] = key;
-        if (values != NULL) value_lines[bucket * LINE + at % LINE] = values[i];
-        if (at % LINE != LINE - 1) continue;
-        write_cache_line(to.keys + at - (LINE - 1), lines + bucket * LINE);
-        if (values != NULL) write_cache_line(to.values + at - (LINE - 1), value_lines + bucket * LINE);
+        size_t bucket = key >> digit.shift & digit.mask, place = starts[bucket]++;
+        lines[bucket * LINE + place % LINE] = key;
+        if (values != NULL) value_lines[bucket * LINE + place % LINE] = values[i];
+        if (place % LINE != LINE - 1) continue;
+        write_cache_line(to.keys + place - (LINE - 1), lines + bucket * LINE);
+        if (values != NULL) write_cache_line(to.values + place - (LINE - 1), value_lines + bucket * LINE);
     }
 #ifdef __SSE2__
     _mm_sfence();
@@ -219,7 +219,7 @@ static size_t find_large_bucket(const uint64_t *keys, size_t begin, size_t count
 }
 
 /* Returns the end of the bucket that begins at `begin`, by a binary search. It must have more than MAX_INSERTED
- * elements. `count` and `shift` as in find_large_bucket. */
+ * elements. There are `count` keys; those of one bucket have the same bits from `shift` on. */
 static size_t find_bucket_end(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
     size_t inside = begin + MAX_INSERTED, end = count;
     while (end - inside > 1) {

@@ -7,11 +7,12 @@
 
 #include "libidx/streams/sort.h"
 
-/* Runs that are merged at a time: one for each MERGED_BYTES of memory. Each has up to MAX_RUN_BUFFER bytes. */
-#define MIN_MERGED 8
-#define MAX_MERGED 1024
-#define MERGED_BYTES ((uint64_t)256 << 10)
-#define MAX_RUN_BUFFER ((size_t)1 << 20)
+/* Runs that are merged at a time: one for each MEMORY_PER_MERGED_RUN of memory. Each has a buffer of up to
+ * MAX_RUN_BUFFER_BYTES. */
+#define MIN_MERGED_RUNS 8
+#define MAX_MERGED_RUNS 1024
+#define MEMORY_PER_MERGED_RUN ((uint64_t)256 << 10)
+#define MAX_RUN_BUFFER_BYTES ((size_t)1 << 20)
 
 #define MIN_ENTRIES ((size_t)8192) /* the least capacity of a sorter */
 
@@ -134,8 +135,8 @@ static enum idx_status write_slice_as_run(void *context, size_t number, struct i
 }
 
 size_t idxi_sorter_get_fan_in(uint64_t memory_bytes) {
-    uint64_t fan_in = memory_bytes / MERGED_BYTES;
-    return fan_in < MIN_MERGED ? MIN_MERGED : idxi_min(fan_in, MAX_MERGED);
+    uint64_t fan_in = memory_bytes / MEMORY_PER_MERGED_RUN;
+    return fan_in < MIN_MERGED_RUNS ? MIN_MERGED_RUNS : idxi_min(fan_in, MAX_MERGED_RUNS);
 }
 
 /* Returns how many runs this sorter merges at a time. */
@@ -148,7 +149,7 @@ static enum idx_status open_run_merge(struct idxi_sorter *sorter, size_t count, 
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer_bytes = (size_t)(sorter->options.memory / 4 / count); /* a quarter of the memory for all runs */
     if (buffer_bytes < IDXI_MIN_RUN_BUFFER) buffer_bytes = IDXI_MIN_RUN_BUFFER;
-    if (buffer_bytes > MAX_RUN_BUFFER) buffer_bytes = MAX_RUN_BUFFER;
+    if (buffer_bytes > MAX_RUN_BUFFER_BYTES) buffer_bytes = MAX_RUN_BUFFER_BYTES;
     give_back_array_memory(sorter);
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
     sorter->run_streams = calloc(count, sizeof *sorter->run_streams);
