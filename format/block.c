@@ -205,7 +205,8 @@ static void choose_anchor_and_count(const struct idxf_encoder *encoder, const ui
     while (short_count > 0 && needs_whole_anchor(encoder, fingerprints[short_count - 1] >> align_bits)) short_count--;
     while (count_difference_bits(encoder, fingerprints, whole_count) > max_bits) whole_count--;
     bool is_whole = whole_count > short_count;
-    *choice = (struct choice){.count = is_whole ? whole_count : short_count, .has_whole_anchor = is_whole, .chains = 1};
+    *choice = (struct choice){
+        .count = is_whole ? whole_count : short_count, .has_whole_anchor = is_whole, .chains = 1, .offset_bits = 0};
 }
 
 /* Sets *choice to as many of `count` fingerprints as fit into one chain behind a short anchor. If their key can't have

@@ -27,8 +27,7 @@ static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *f
         if (__builtin_expect(group_size > sums.largest_group, 0)) sums.largest_group = group_size;
         previous = fingerprint;
     }
-    bool overflows = __builtin_add_overflow(sums.pairs, pairs, &sums.pairs);
-    if (overflows) sums.pairs = UINT64_MAX;
+    if (__builtin_add_overflow(sums.pairs, pairs, &sums.pairs)) sums.pairs = UINT64_MAX; /* on overflow */
     *counter = (struct idxf_statistics_counter){
         .statistics = sums, .prefix = counter->prefix, .group_size = group_size, .previous = previous};
 }

@@ -181,8 +181,7 @@ enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folde
     writer->buffer = malloc(BUFFER_BYTES);
     if (writer->buffer == NULL) return idxi_fail_memory(error);
     writer->fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (writer->fd < 0) return idxi_fail_system(error, errno, path, "create");
-    return IDX_OK;
+    return writer->fd >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "create");
 }
 
 /* Appends the checksums of all whole pages of the buffer to writer->checksums, little-endian, as the file has them. */
