@@ -59,7 +59,7 @@ static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, 
 }
 
 /* An idxi_task: probes in one thread. After an error, the other threads end as well. */
-static enum idx_status run_prober(void *context, size_t number, struct idx_error *error) {
+static enum idx_status probe_on_one_thread(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct prober *prober = calloc(1, sizeof *prober);
     (void)number;
@@ -73,35 +73,35 @@ static enum idx_status run_prober(void *context, size_t number, struct idx_error
 }
 
 /* Runs a prober on each thread, for the queries from number batch->next on. */
-static enum idx_status run_probers(struct batch *batch, struct idx_error *error) {
-    return idxi_run_parallel(batch->options.threads, batch->options.threads, run_prober, batch, &batch->progress,
-                             error);
+static enum idx_status probe_on_all_threads(struct batch *batch, struct idx_error *error) {
+    return idxi_run_parallel(batch->options.threads, batch->options.threads, probe_on_one_thread, batch,
+                             &batch->progress, error);
 }
 
 /* Finds the matches of all queries by probing. */
-static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
+static enum idx_status find_matches_by_probing(struct batch *batch, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count, error));
-    return run_probers(batch, error);
+    return probe_on_all_threads(batch, error);
 }
 
 /* ---- Sweeping ---- */
 
 /* Finds the matches of all queries: sweeps along the tables, and then searches the pending fingerprints. The progress
  * counts each query once for each table that is not empty. */
-static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
+static enum idx_status find_matches_by_sweeping(struct batch *batch, struct idx_error *error) {
     const struct idx_index *index = batch->index;
     const struct idxi_probing *probing = &index->probings[batch->options.distance];
-    uint64_t swept = 0; /* tables */
+    uint64_t swept_tables = 0;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         for (size_t j = 0; j < probing->count; j++) {
-            if (index->segments[i]->tables[probing->tables[j].table].header.blocks > 0) swept++;
+            if (index->segments[i]->tables[probing->tables[j].table].header.blocks > 0) swept_tables++;
         }
     }
-    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * swept, error));
+    IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * swept_tables, error));
     IDXI_TRY(idxi_sweep_tables(index, batch->queries, batch->count, &batch->options, &batch->results, &batch->progress,
                                error));
     batch->only_pending = true;
-    return run_probers(batch, error);
+    return probe_on_all_threads(batch, error);
 }
 
 /* ---- Streaming ---- */
@@ -142,7 +142,7 @@ static enum idx_status stream_parts(void *context, size_t number, struct idx_err
 }
 
 /* Finds the matches of all queries by streaming the whole index past them. */
-static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
+static enum idx_status find_matches_by_streaming(struct batch *batch, struct idx_error *error) {
     uint64_t fingerprints = idxi_count_fingerprints(batch->index);
     struct idxi_streaming *streaming = &batch->streaming;
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, fingerprints, error));
@@ -165,15 +165,16 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     const struct idx_batch_options *options = &batch->options;
     if (options->distance > idxi_get_max_distance(batch->index)) return IDX_BATCH_STREAM;
     bool by_tables = options->distance <= batch->index->manifest->k;
-    double probing = idxi_estimate_probing_time(batch->index, batch->count, options->distance);
-    double sweeping = by_tables ? idxi_estimate_sweeping_time(batch->index, batch->count, options->distance) : HUGE_VAL;
+    double probing_time = idxi_estimate_probing_time(batch->index, batch->count, options->distance);
+    double sweeping_time =
+        by_tables ? idxi_estimate_sweeping_time(batch->index, batch->count, options->distance) : HUGE_VAL;
     /* A stream numbers queries with 32 bits. */
-    double streaming =
+    double streaming_time =
         batch->count >= UINT32_MAX
             ? HUGE_VAL
             : idxi_estimate_streaming_time(batch->index, batch->count, options->distance, options->memory_bytes / 2);
-    if (streaming < probing && streaming < sweeping) return IDX_BATCH_STREAM;
-    return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
+    if (streaming_time < probing_time && streaming_time < sweeping_time) return IDX_BATCH_STREAM;
+    return sweeping_time < probing_time ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
 }
 
 /* Checks that the method of the options can find all matches at their distance. IDX_BATCH_AUTO and streaming can at
@@ -188,11 +189,11 @@ static enum idx_status check_distance(const struct batch *batch, struct idx_erro
 }
 
 /* Finds the matches of all queries, by the method of the options. */
-static enum idx_status find_all(struct batch *batch, struct idx_error *error) {
+static enum idx_status find_all_matches(struct batch *batch, struct idx_error *error) {
     switch (batch->options.method) {
-        case IDX_BATCH_PROBE: return probe_all(batch, error);
-        case IDX_BATCH_SWEEP: return sweep_all(batch, error);
-        default: return stream_all(batch, error);
+        case IDX_BATCH_PROBE: return find_matches_by_probing(batch, error);
+        case IDX_BATCH_SWEEP: return find_matches_by_sweeping(batch, error);
+        default: return find_matches_by_streaming(batch, error);
     }
 }
 
@@ -207,7 +208,7 @@ enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries
     if (batch.options.method == IDX_BATCH_AUTO) batch.options.method = choose_method(&batch);
     idxi_progress_init(&batch.progress, batch.options.progress, batch.options.context);
     enum idx_status status = idxi_results_open(&batch.results, index, queries, IDXI_BY_DISTANCE, &batch.options, error);
-    if (status == IDX_OK) status = find_all(&batch, error);
+    if (status == IDX_OK) status = find_all_matches(&batch, error);
     if (status == IDX_OK) status = idxi_results_visit(&batch.results, &batch.progress, visit, visit_context, error);
     idxi_results_close(&batch.results);
     return status;

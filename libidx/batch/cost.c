@@ -23,7 +23,7 @@ static double get_probe_time(const struct idx_index *index, unsigned distance) {
     return bytes > IDXI_FAR_TABLES ? IDXI_FAR_PROBE_TIME : IDXI_PROBE_TIME;
 }
 
-double idxi_estimate_probing_time(const struct idx_index *index, size_t queries, unsigned distance) {
+double idxi_estimate_probing_time(const struct idx_index *index, size_t query_count, unsigned distance) {
     const bool by_tables = distance <= index->manifest->k;
     double probe_time = by_tables ? get_probe_time(index, distance) : 0, time = 0; /* beyond k, no table is probed */
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
@@ -39,66 +39,67 @@ double idxi_estimate_probing_time(const struct idx_index *index, size_t queries,
                     (probe_time + idxi_estimate_probed_fingerprints(table) * IDXI_PROBED_TIME);
         }
     }
-    return (double)queries * time;
+    return (double)query_count * time;
 }
 
-double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries, unsigned distance) {
-    double cost = 0;
+double idxi_estimate_sweeping_time(const struct idx_index *index, size_t query_count, unsigned distance) {
+    double time = 0;
     /* For each table, the cheaper of what a sweep can do with a range is assumed for all of its ranges. */
-    for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
+    for (size_t segment_number = 0; segment_number < index->manifest->segment_count; segment_number++) {
         for (size_t order = 0; order < index->probings[distance].count; order++) {
-            struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment, order, distance);
-            double patterns = (double)queries * idxi_count_probes(sorted.table, sorted.radius);
-            double probing = patterns * idxi_get_ordered_probe_time(sorted.table);
-            double reading = idxi_get_decode_time(sorted.table, sorted.table->header.blocks) +
-                             patterns * idxi_get_search_time(sorted.table);
-            cost += (double)queries * IDXI_SORT_QUERY_TIME + fmin(probing, reading);
+            struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment_number, order, distance);
+            double patterns = (double)query_count * idxi_count_probes(sorted.table, sorted.radius);
+            double probing_time = patterns * idxi_get_ordered_probe_time(sorted.table);
+            double reading_time = idxi_get_decode_time(sorted.table, sorted.table->header.blocks) +
+                                  patterns * idxi_get_search_time(sorted.table);
+            time += (double)query_count * IDXI_SORT_QUERY_TIME + fmin(probing_time, reading_time);
         }
     }
-    return cost;
+    return time;
 }
 
-/* Returns the nanoseconds of searching `fingerprints` fingerprints of `bits` bits as arrays, `chunk` of them at a time,
- * each time with all queries. `chunk` is 0 only if there are no fingerprints: then it returns 0. */
-static double get_chunks_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t chunk) {
+/* Returns the nanoseconds of searching `fingerprint_count` fingerprints of `bits` bits as arrays, `chunk` of them at a
+ * time, each time with all queries. `chunk` is 0 only if there are no fingerprints: then it returns 0. */
+static double get_chunks_time(size_t query_count, unsigned bits, unsigned distance, uint64_t fingerprint_count,
+                              uint64_t chunk) {
     if (chunk == 0) return 0;
-    double time = idxi_get_cut_time(idxi_get_widest_compare_way(), distance, bits, (double)queries, (double)chunk);
-    return time * (double)fingerprints / (double)chunk;
+    double time = idxi_get_cut_time(idxi_get_widest_compare_way(), distance, bits, (double)query_count, (double)chunk);
+    return time * (double)fingerprint_count / (double)chunk;
 }
 
 /* Returns the largest width of balls, in bits, at which a bucket still has about IDXI_MIN_BUCKET_QUERIES queries. */
-static unsigned choose_ball_width(size_t queries, unsigned bits, unsigned distance) {
+static unsigned choose_ball_width(size_t query_count, unsigned bits, unsigned distance) {
     unsigned width = 0, max_width = bits / (distance + 1);
-    while (width < max_width && queries >> (width + 1) >= IDXI_MIN_BUCKET_QUERIES) width++;
+    while (width < max_width && query_count >> (width + 1) >= IDXI_MIN_BUCKET_QUERIES) width++;
     return width;
 }
 
 /* Returns the nanoseconds of comparing one fingerprint with the queries in its bucket of each ball. First the folds of
  * the bucket are compared. Whole queries are compared only if a fold is near by chance, or if the bucket is large. The
  * sizes of buckets have a Poisson distribution with the mean `members`, which the error function approximates. */
-static double get_balls_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
-    unsigned folded = bits < 32 ? bits : 32;
-    double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
-    double near_folds = compared * idxi_count_patterns(folded, distance) / exp2(folded); /* on average, by chance */
-    double is_large = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members));
-    double compares_all = fmin(is_large + 1 - exp(-near_folds), 1); /* a probability */
-    double time = IDXI_FOLD_TIME + compares_all * (IDXI_BUCKET_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
-    if (queries > IDXI_CACHED_QUERIES) time += IDXI_PARTITION_TIME;
+static double get_balls_time(size_t query_count, unsigned bits, unsigned distance, unsigned width) {
+    unsigned fold_bits = bits < 32 ? bits : 32;
+    double members = (double)query_count / exp2(width), compared_folds = fmax(members, IDXI_FOLD_PADDING);
+    double near_folds = compared_folds * idxi_count_patterns(fold_bits, distance) / exp2(fold_bits); /* mean */
+    double large_chance = 0.5 + 0.5 * erf((members - IDXI_FOLD_PADDING) / sqrt(2 * members));
+    double full_chance = fmin(large_chance + 1 - exp(-near_folds), 1); /* of comparing the whole bucket */
+    double time = IDXI_FOLD_TIME + full_chance * (IDXI_BUCKET_TIME + members * IDXI_AVX512_TIME / IDXI_AVX512_LANES);
+    if (query_count > IDXI_CACHED_QUERIES) time += IDXI_PARTITION_TIME;
     return (distance + 1) * time;
 }
 
-struct idxi_streaming_cost idxi_choose_streaming_way(size_t queries, unsigned bits, unsigned distance,
-                                                     uint64_t fingerprints, uint64_t memory) {
-    unsigned width = choose_ball_width(queries, bits, distance);
-    uint64_t step = idxi_choose_collected_count(queries, memory);
-    double preparing = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME); /* the queries, either way */
-    if (step > fingerprints) step = fingerprints;
-    double balls = (double)fingerprints * get_balls_time(queries, bits, distance, width) +
-                   (double)queries * IDXI_INSERT_TIME * (distance + 1);
-    double arrays = get_chunks_time(queries, bits, distance, fingerprints, step);
-    if (width > 0 && balls < arrays && idxi_count_bucket_bytes(queries, distance, width) <= memory)
-        return (struct idxi_streaming_cost){width, balls + preparing};
-    return (struct idxi_streaming_cost){0, arrays + preparing};
+struct idxi_streaming_cost idxi_choose_streaming_way(size_t query_count, unsigned bits, unsigned distance,
+                                                     uint64_t fingerprint_count, uint64_t memory) {
+    unsigned width = choose_ball_width(query_count, bits, distance);
+    uint64_t chunk = idxi_choose_collected_count(query_count, memory);
+    double preparing_time = (double)query_count * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME); /* the queries, either way */
+    if (chunk > fingerprint_count) chunk = fingerprint_count;
+    double balls_time = (double)fingerprint_count * get_balls_time(query_count, bits, distance, width) +
+                        (double)query_count * IDXI_INSERT_TIME * (distance + 1);
+    double arrays_time = get_chunks_time(query_count, bits, distance, fingerprint_count, chunk);
+    if (width > 0 && balls_time < arrays_time && idxi_count_bucket_bytes(query_count, distance, width) <= memory)
+        return (struct idxi_streaming_cost){width, balls_time + preparing_time};
+    return (struct idxi_streaming_cost){0, arrays_time + preparing_time};
 }
 
 uint64_t idxi_count_fingerprints(const struct idx_index *index) {
@@ -107,26 +108,29 @@ uint64_t idxi_count_fingerprints(const struct idx_index *index) {
     return count;
 }
 
-double idxi_estimate_streaming_time(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
-    uint64_t fingerprints = idxi_count_fingerprints(index);
-    double cost = (double)fingerprints * IDXI_DECODE_TIME;
+double idxi_estimate_streaming_time(const struct idx_index *index, size_t query_count, unsigned distance,
+                                    uint64_t memory) {
+    uint64_t fingerprint_count = idxi_count_fingerprints(index);
+    double time = (double)fingerprint_count * IDXI_DECODE_TIME;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_table *table = &index->segments[i]->tables[0];
-        if (table->on_disk) cost += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
+        if (table->on_disk) time += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
     }
-    return cost + idxi_choose_streaming_way(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
+    return time + idxi_choose_streaming_way(query_count, index->manifest->bits, distance, fingerprint_count, memory)
+                      .nanoseconds;
 }
 
 /* ---- Pairs ---- */
 
-/* Returns the nanoseconds of finding the pairs between arrays of `a` and `b` fingerprints of `bits` bits, or if `b` is
- * 0, within one, with the instructions of `way`. Filling the arrays is included. */
-static double get_pairs_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
-    return (a + b) * IDXI_ARRAY_TIME + idxi_get_cut_time(way, distance, bits, a, b);
+/* Returns the nanoseconds of finding the pairs between arrays of `a_count` and `b_count` fingerprints of `bits` bits,
+ * or if `b_count` is 0, within one, with the instructions of `way`. Filling the arrays is included. */
+static double get_pairs_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a_count,
+                             double b_count) {
+    return (a_count + b_count) * IDXI_ARRAY_TIME + idxi_get_cut_time(way, distance, bits, a_count, b_count);
 }
 
-double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
-    return get_pairs_time(idxi_get_widest_compare_way(), distance, bits, (double)a, (double)b);
+double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a_count, uint64_t b_count) {
+    return get_pairs_time(idxi_get_widest_compare_way(), distance, bits, (double)a_count, (double)b_count);
 }
 
 /* Returns the nanoseconds of comparing a fingerprint with its group of `group_size` fingerprints, which may differ in

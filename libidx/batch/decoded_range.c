@@ -10,16 +10,16 @@
 /* How many items can be read beyond the last one of a range. */
 #define PADDING 8
 
-/* Appends the items from `low` to `high` among the `count` that were just decoded behind range->items[range->count -
- * 1]. Most blocks lie within these bounds as a whole: then nothing is moved. */
-static void keep_items_within(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
+/* Appends the items from `low` to `high` among the `decoded_count` that were just decoded behind
+ * range->items[range->count - 1]. Most blocks lie within these bounds as a whole: then nothing is moved. */
+static void keep_items_within(struct idxi_decoded_range *range, size_t decoded_count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
     size_t kept = 0;
-    if (items[0] >= low && items[count - 1] <= high) {
-        range->count += count;
+    if (items[0] >= low && items[decoded_count - 1] <= high) {
+        range->count += decoded_count;
         return;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < decoded_count; i++) {
         uint64_t item = items[i];
         items[kept] = item; /* written without a branch, and overwritten if not kept */
         kept += (item >= low) & (item <= high);
@@ -33,13 +33,13 @@ static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits
     range->range_bits = bits;
     range->cell_bits = 0;
     while (range->cell_bits + bits < 63 && (size_t)CELL_ITEMS << range->cell_bits < range->count) range->cell_bits++;
-    size_t cells = (size_t)1 << range->cell_bits;
-    IDXI_GROW(range->cells, range->cell_capacity, cells + 1, error);
-    memset(range->cells, 0, (cells + 1) * sizeof *range->cells);
+    size_t cell_count = (size_t)1 << range->cell_bits;
+    IDXI_GROW(range->cells, range->cell_capacity, cell_count + 1, error);
+    memset(range->cells, 0, (cell_count + 1) * sizeof *range->cells);
     /* first where each cell ends, which is where the next one begins; then empty cells end where the one before does */
     for (size_t i = 0; i < range->count; i++) range->cells[idxi_get_cell(range, range->items[i]) + 1] = (uint32_t)i + 1;
     uint32_t begin = 0;
-    for (size_t cell = 1; cell <= cells; cell++) {
+    for (size_t cell = 1; cell <= cell_count; cell++) {
         begin = range->cells[cell] > begin ? range->cells[cell] : begin;
         range->cells[cell] = begin;
     }
@@ -51,17 +51,17 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
                                         struct idx_error *error) {
     uint64_t rest_mask = idxf_low_bits(64 - bits), low = value & ~rest_mask, high = value | rest_mask, last = 0;
     struct idxi_blocks blocks;
-    size_t count;
+    size_t decoded_count;
     range->count = 0;
     idxi_blocks_begin(&blocks, table, begin);
     idxi_table_request_pages(table, begin->block, end);
     while (last < high) {
         IDXI_GROW(range->items, range->capacity, range->count + idxf_get_decoded_capacity(table->decoder) + PADDING,
                   error);
-        IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));
-        if (count == 0) break;
-        last = range->items[range->count + count - 1];
-        keep_items_within(range, count, low, high);
+        IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &decoded_count, error));
+        if (decoded_count == 0) break;
+        last = range->items[range->count + decoded_count - 1];
+        keep_items_within(range, decoded_count, low, high);
     }
     memset(range->items + range->count, 0, PADDING * sizeof *range->items);
     return set_cells(range, bits, error);

@@ -9,7 +9,7 @@
 
 /* Keeps one of each run of equal values among `count` sorted ones in distinct->values, and sets distinct->firsts to
  * where each run begins in distinct->numbers. */
-static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) {
+static void keep_distinct_values(struct idxi_distinct_queries *distinct, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && distinct->values[i] == distinct->values[distinct->count - 1]) continue;
         distinct->values[distinct->count] = distinct->values[i];
@@ -32,7 +32,7 @@ enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinc
         if (count > 0) memcpy(distinct->values, queries, count * sizeof *queries);
         for (size_t i = 0; i < count; i++) distinct->numbers[i] = i;
         idxi_sort_pairs(distinct->values, distinct->numbers, count, false, spare, spare_numbers);
-        keep_distinct(distinct, count);
+        keep_distinct_values(distinct, count);
     }
     free(spare);
     free(spare_numbers);

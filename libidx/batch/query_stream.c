@@ -71,10 +71,10 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
 /* An idxi_task: compares steps of the fingerprints with the queries, as thread `number`, until none is left. */
 static enum idx_status compare_steps(void *context, size_t number, struct idx_error *error) {
     struct idx_stream *stream = context;
-    size_t step = stream->count / stream->streaming.threads / STEPS_PER_THREAD + 1, begin;
-    if (step > MAX_STEP) step = MAX_STEP;
-    while ((begin = atomic_fetch_add(&stream->next, step)) < stream->count) {
-        size_t count = stream->count - begin < step ? stream->count - begin : step;
+    size_t step_size = stream->count / stream->streaming.threads / STEPS_PER_THREAD + 1, begin;
+    if (step_size > MAX_STEP) step_size = MAX_STEP;
+    while ((begin = atomic_fetch_add(&stream->next, step_size)) < stream->count) {
+        size_t count = stream->count - begin < step_size ? stream->count - begin : step_size;
         IDXI_TRY(idxi_streaming_compare(&stream->streaming, number, stream->fingerprints + begin, count, error));
     }
     return IDX_OK;

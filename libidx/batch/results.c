@@ -15,7 +15,7 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
     const char *path = options->temporary_folder;
     *results = (struct idxi_results){.queries = queries, .order = order};
     pthread_mutex_init(&results->mutex, NULL);
-    idxi_progress_init(&results->silent, NULL, NULL);
+    idxi_progress_init(&results->silent_progress, NULL, NULL);
     IDXI_TRY(idxi_open_temporary_folder(&results->folder, &path, index == NULL ? -1 : index->folder,
                                         index == NULL ? NULL : index->path, error));
     struct idxi_sorter_options sorting = {.with_values = true,
@@ -23,7 +23,7 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
                                           .memory = options->memory_bytes / 4,
                                           .folder = results->folder,
                                           .path = path,
-                                          .progress = &results->silent};
+                                          .progress = &results->silent_progress};
     return idxi_sorter_open(&results->sorter, &sorting, error);
 }
 
@@ -34,8 +34,8 @@ static unsigned get_distance(const struct idxi_results *results, size_t query, u
 
 /* Adds buffered matches to the sorter; the caller has locked the mutex. If the sorter's memory can't hold them, its
  * entries are written to a file first. */
-static enum idx_status add_to_sorter(struct idxi_results *results, const struct idxi_match_buffer *buffer,
-                                     struct idx_error *error) {
+static enum idx_status add_buffer_to_sorter(struct idxi_results *results, const struct idxi_match_buffer *buffer,
+                                            struct idx_error *error) {
     if (idxi_sorter_get_free_entries(&results->sorter) < buffer->count)
         IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
     for (size_t i = 0; i < buffer->count; i++) {
@@ -50,7 +50,7 @@ static enum idx_status add_to_sorter(struct idxi_results *results, const struct 
 enum idx_status idxi_results_add_buffer(struct idxi_match_buffer *buffer, struct idx_error *error) {
     struct idxi_results *results = buffer->results;
     pthread_mutex_lock(&results->mutex);
-    enum idx_status status = add_to_sorter(results, buffer, error);
+    enum idx_status status = add_buffer_to_sorter(results, buffer, error);
     pthread_mutex_unlock(&results->mutex);
     buffer->count = 0;
     return status;

@@ -13,7 +13,7 @@ struct idxi_results {
     enum idxi_results_order order;
     pthread_mutex_t mutex;
     struct idxi_sorter sorter;
-    struct idxi_progress silent; /* the progress of sorting, which is not reported */
+    struct idxi_progress silent_progress; /* the progress of sorting, which is not reported */
     int folder;
 };
 

@@ -53,16 +53,17 @@ enum idx_status idxi_copy_batch_options(struct idx_batch_options *options,
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-size_t idxi_choose_collected_count(size_t queries, uint64_t memory) {
-    size_t count = queries < MAX_COLLECTED / COLLECTED_PER_QUERY ? queries * COLLECTED_PER_QUERY : MAX_COLLECTED;
-    uint64_t held = memory / 2 / (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES);
+size_t idxi_choose_collected_count(size_t query_count, uint64_t memory) {
+    size_t count =
+        query_count < MAX_COLLECTED / COLLECTED_PER_QUERY ? query_count * COLLECTED_PER_QUERY : MAX_COLLECTED;
+    uint64_t fitting_count = memory / 2 / (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES);
     if (count < MIN_COLLECTED) count = MIN_COLLECTED;
-    if (count > held) count = (size_t)held;
+    if (count > fitting_count) count = (size_t)fitting_count;
     return count > 0 ? count : 1;
 }
 
-uint64_t idxi_count_bucket_bytes(size_t queries, unsigned distance, unsigned width) {
-    return (distance + 1) * (idxi_get_buckets_bytes(queries, width) + (uint64_t)queries * sizeof(uint32_t));
+uint64_t idxi_count_bucket_bytes(size_t query_count, unsigned distance, unsigned width) {
+    return (distance + 1) * (idxi_get_buckets_bytes(query_count, width) + (uint64_t)query_count * sizeof(uint32_t));
 }
 
 /* ---- Matches ---- */
@@ -106,10 +107,11 @@ static void gather_pair(void *context, uint64_t fingerprint, uint64_t query, uns
 static enum idx_status find_matches_in_arrays(struct idxi_streaming_worker *worker, const uint64_t *fingerprints,
                                               size_t count, struct idx_error *error) {
     struct idxi_streaming *streaming = worker->streaming;
-    uint64_t collected = worker->capacity * sizeof(uint64_t); /* bytes */
+    uint64_t collected_bytes = worker->capacity * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {.distance = streaming->distance,
                                      .threads = streaming->array_threads,
-                                     .memory = streaming->memory > collected ? streaming->memory - collected : 0,
+                                     .memory =
+                                         streaming->memory > collected_bytes ? streaming->memory - collected_bytes : 0,
                                      .visit = add_pairs,
                                      .visit_context = worker,
                                      .progress = streaming->progress,
@@ -190,19 +192,19 @@ static enum idx_status create_worker(struct idxi_streaming *streaming, unsigned 
     struct idxi_streaming_worker *worker = calloc(1, sizeof *worker);
     streaming->workers[thread] = worker;
     if (worker == NULL) return idxi_fail_memory(error);
-    size_t queries = streaming->queries.count;
-    uint64_t fitting = streaming->memory / streaming->threads / 2 / SORT_BYTES;
+    size_t query_count = streaming->queries.count;
+    uint64_t room = streaming->memory / streaming->threads / 2 / SORT_BYTES;
     worker->streaming = streaming;
     worker->buffer.results = streaming->results;
     idxi_balls_init(&worker->balls, streaming->distance);
     worker->balls.comparison.visit = gather_pair;
     worker->balls.comparison.context = worker;
     memcpy(worker->balls.before, streaming->cut.balls, sizeof streaming->cut.balls);
-    worker->capacity = idxi_choose_collected_count(queries, streaming->memory);
+    worker->capacity = idxi_choose_collected_count(query_count, streaming->memory);
     if (streaming->cut.count > 0) {
-        worker->partition_bits = count_partition_bits(queries * sizeof(uint32_t), streaming->cut.width);
-        if (fitting > LARGE_CHUNK) fitting = LARGE_CHUNK;
-        worker->capacity = worker->partition_bits == 0 || fitting < SMALL_CHUNK ? SMALL_CHUNK : (size_t)fitting;
+        worker->partition_bits = count_partition_bits(query_count * sizeof(uint32_t), streaming->cut.width);
+        if (room > LARGE_CHUNK) room = LARGE_CHUNK;
+        worker->capacity = worker->partition_bits == 0 || room < SMALL_CHUNK ? SMALL_CHUNK : (size_t)room;
     }
     if (worker->partition_bits > 0) worker->sorted = idxi_array_reserve(worker->capacity);
     worker->fingerprints = idxi_array_reserve(worker->capacity);
@@ -211,11 +213,11 @@ static enum idx_status create_worker(struct idxi_streaming *streaming, unsigned 
 }
 
 enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint64_t *queries, size_t count,
-                                    unsigned bits, uint64_t fingerprints, const struct idx_batch_options *options,
+                                    unsigned bits, uint64_t fingerprint_count, const struct idx_batch_options *options,
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error) {
     uint64_t memory = options->memory_bytes / 2;
-    unsigned width = idxi_choose_streaming_way(count, bits, options->distance, fingerprints, memory).width;
+    unsigned width = idxi_choose_streaming_way(count, bits, options->distance, fingerprint_count, memory).width;
     *streaming = (struct idxi_streaming){.bits = bits,
                                          .distance = options->distance,
                                          .threads = options->threads,

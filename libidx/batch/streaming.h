@@ -33,20 +33,20 @@ struct idxi_streaming {
     struct idxi_streaming_worker *workers[IDX_MAX_THREADS];
 };
 
-/* Returns how many fingerprints to collect for each search of arrays with `queries` queries: enough that sorting the
- * queries again each time pays, but no more than half of `memory` bytes holds. At least 1. */
-size_t idxi_choose_collected_count(size_t queries, uint64_t memory);
+/* Returns how many fingerprints to collect for each search of arrays with `query_count` queries: enough that sorting
+ * the queries again each time pays, but no more than half of `memory` bytes holds. At least 1. */
+size_t idxi_choose_collected_count(size_t query_count, uint64_t memory);
 
-/* Returns how many bytes the buckets of `queries` queries take, with their folds, for all distance + 1 balls of `width`
- * bits. */
-uint64_t idxi_count_bucket_bytes(size_t queries, unsigned distance, unsigned width);
+/* Returns how many bytes the buckets of `query_count` queries take, with their folds, for all distance + 1 balls of
+ * `width` bits. */
+uint64_t idxi_count_bucket_bytes(size_t query_count, unsigned distance, unsigned width);
 
-/* Copies `count` queries of `bits` bits, and chooses the faster way to compare them with about `fingerprints`
+/* Copies `count` queries of `bits` bits, and chooses the faster way to compare them with about `fingerprint_count`
  * fingerprints; UINT64_MAX means that the number is unknown. Takes the distance and the threads from the options, and
  * half of their memory. `results` gets the matches; it and `progress` must outlive *streaming. Call
  * idxi_streaming_close even if this fails. Errors: IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint64_t *queries, size_t count,
-                                    unsigned bits, uint64_t fingerprints, const struct idx_batch_options *options,
+                                    unsigned bits, uint64_t fingerprint_count, const struct idx_batch_options *options,
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error);
 

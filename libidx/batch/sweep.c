@@ -143,17 +143,17 @@ static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsig
     const struct idxi_sorted_queries *queries = worker->queries;
     size_t begin, end;
     idxi_sorted_queries_find_range(queries, value, bits, &begin, &end);
-    double saved = 0, combinations = 1; /* combinations of `flips` of the leading bits: C(bits, flips) */
-    for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) {
-        saved += combinations * estimate_savings(queries, end - begin, bits, queries->radius - flips);
-        combinations = combinations * (bits - flips) / (flips + 1);
+    double saved_time = 0, combinations = 1; /* of `flip_count` of the leading bits: C(bits, flip_count) */
+    for (unsigned flip_count = 0; flip_count <= queries->radius && flip_count <= bits; flip_count++) {
+        saved_time += combinations * estimate_savings(queries, end - begin, bits, queries->radius - flip_count);
+        combinations = combinations * (bits - flip_count) / (flip_count + 1);
     }
-    return saved > idxi_get_decode_time(queries->table, blocks);
+    return saved_time > idxi_get_decode_time(queries->table, blocks);
 }
 
 /* Returns whether a range that shares `bits` bits can be halved by the next bit: that bit may be flipped, so no probe
  * needs both halves, and keys have it. */
-static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) {
+static bool can_halve_range(const struct idxi_sorted_queries *queries, unsigned bits) {
     return bits < queries->flippable && bits < MAX_SPLIT_BITS;
 }
 
@@ -168,7 +168,7 @@ static enum idx_status answer_range(struct worker *worker, uint64_t value, unsig
     uint64_t end = last_start.block + (last_start.block < queries->table->header.blocks), blocks = end - begin.block;
     bool is_large = blocks * queries->table->header.block_size > 2 * IDXI_RANGE_BYTES;
     if (begin.block >= end) return IDX_OK;
-    if (!is_worth_decoding(worker, value, bits, blocks) || (is_large && !can_split(queries, bits)))
+    if (!is_worth_decoding(worker, value, bits, blocks) || (is_large && !can_halve_range(queries, bits)))
         return probe_range(worker, value, bits);
     if (is_large) {
         IDXI_TRY(answer_range(worker, value, bits + 1));
@@ -187,10 +187,10 @@ static enum idx_status sort_queries_for_tables(void *context, size_t number, str
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);
     enum idx_status status = spare == NULL ? idxi_fail_memory(error) : IDX_OK;
-    size_t next;
+    size_t place;
     (void)number;
-    while (status == IDX_OK && (next = atomic_fetch_add(&sweep->next, 1)) < sweep->sorted_count) {
-        status = idxi_sorted_queries_sort(&sweep->sorted[next], sweep->queries, sweep->count, spare, error);
+    while (status == IDX_OK && (place = atomic_fetch_add(&sweep->next, 1)) < sweep->sorted_count) {
+        status = idxi_sorted_queries_sort(&sweep->sorted[place], sweep->queries, sweep->count, spare, error);
         if (status == IDX_OK) status = idxi_progress_add(sweep->progress, 0, error); /* fails if cancelled */
     }
     idxi_array_release(spare, sweep->count);
@@ -230,7 +230,7 @@ static enum idx_status sweep_remaining_ranges(struct worker *worker) {
 }
 
 /* An idxi_task: sweeps ranges on one thread. After an error, the other threads end as well. */
-static enum idx_status run_worker(void *context, size_t number, struct idx_error *error) {
+static enum idx_status sweep_on_one_thread(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     struct worker *worker = calloc(1, sizeof *worker);
     (void)number;
@@ -247,7 +247,7 @@ static enum idx_status run_worker(void *context, size_t number, struct idx_error
 
 /* Sweeps along the planned tables: sorts the queries for each, then answers them range by range. Frees the plans, also
  * after an error. */
-static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *error) {
+static enum idx_status sweep_planned_tables(struct sweep *sweep, struct idx_error *error) {
     size_t first_range = 0;
     for (size_t i = 0; i < sweep->sorted_count; i++) {
         sweep->sorted[i].first_range = first_range;
@@ -258,7 +258,7 @@ static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *erro
         idxi_run_parallel(sweep->threads, sweep->threads, sort_queries_for_tables, sweep, sweep->progress, error);
     sweep->next = 0;
     if (status == IDX_OK)
-        status = idxi_run_parallel(sweep->threads, sweep->threads, run_worker, sweep, sweep->progress, error);
+        status = idxi_run_parallel(sweep->threads, sweep->threads, sweep_on_one_thread, sweep, sweep->progress, error);
     while (sweep->sorted_count > 0) idxi_sorted_queries_free(&sweep->sorted[--sweep->sorted_count]);
     return status;
 }
@@ -276,7 +276,8 @@ static enum idx_status sweep_all_tables(struct sweep *sweep, size_t tables_toget
     for (size_t i = 0; i < table_count; i++) {
         struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, i / probed, i % probed, sweep->distance);
         if (queries.table->header.blocks > 0) sweep->sorted[sweep->sorted_count++] = queries;
-        if (sweep->sorted_count == tables_together || i + 1 == table_count) IDXI_TRY(sweep_planned(sweep, error));
+        if (sweep->sorted_count == tables_together || i + 1 == table_count)
+            IDXI_TRY(sweep_planned_tables(sweep, error));
     }
     return IDX_OK;
 }

@@ -11,13 +11,14 @@
 #define MAX_IN_ARRAY 256
 
 /* Returns whether some documents are in the sorter. */
-static bool has_spilled(const struct idxi_cluster_order *order) { return order->total != order->count; }
+static bool has_spilled(const struct idxi_cluster_order *order) { return order->added_count != order->count; }
 
 /* ---- Adding ---- */
 
 /* Copies the text ID of a document to order->ids, since the cursor overwrites it when it goes on, and notes its place
  * in `item`. */
-static enum idx_status copy_id(struct idxi_cluster_order *order, struct idxi_ordered *item, struct idx_error *error) {
+static enum idx_status copy_id(struct idxi_cluster_order *order, struct idxi_ordered_document *item,
+                               struct idx_error *error) {
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(order->documents, item->value, &document, error));
     IDXI_GROW(order->ids, order->ids_capacity, order->ids_size + document.id_length, error);
@@ -41,11 +42,11 @@ enum idx_status idxi_cluster_order_add_document(struct idxi_cluster_order *order
                                                 struct idx_error *error) {
     if (order->documents == NULL && order->count == MAX_IN_ARRAY) IDXI_TRY(spill_array(order, error));
     IDXI_GROW(order->items, order->capacity, order->count + 1, error);
-    struct idxi_ordered *item = &order->items[order->count];
-    *item = (struct idxi_ordered){.value = value, .fingerprint = fingerprint};
+    struct idxi_ordered_document *item = &order->items[order->count];
+    *item = (struct idxi_ordered_document){.value = value, .fingerprint = fingerprint};
     if (order->documents != NULL) IDXI_TRY(copy_id(order, item, error));
     order->count++;
-    order->total++;
+    order->added_count++;
     return IDX_OK;
 }
 
@@ -53,7 +54,7 @@ enum idx_status idxi_cluster_order_add_document(struct idxi_cluster_order *order
 
 /* The comparison of qsort_r: by ID if `ids`, the bytes of all IDs, is not NULL; then by value, then by fingerprint. */
 static int compare_documents(const void *first, const void *second, void *ids) {
-    const struct idxi_ordered *a = first, *b = second;
+    const struct idxi_ordered_document *a = first, *b = second;
     const uint8_t *bytes = ids;
     int order =
         bytes == NULL ? 0 : idxi_compare_id_bytes(bytes + a->id_begin, a->id_size, bytes + b->id_begin, b->id_size);
@@ -83,7 +84,7 @@ enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct
 static void remove_all_documents(struct idxi_cluster_order *order) {
     if (has_spilled(order)) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};
-    order->total = order->count = order->next_item = order->ids_size = 0;
+    order->added_count = order->count = order->next_item = order->ids_size = 0;
 }
 
 enum idx_status idxi_cluster_order_read_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,

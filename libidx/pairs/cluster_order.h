@@ -6,7 +6,7 @@
 #include "libidx/streams/sorter.h"
 
 /* A document that is put into order. */
-struct idxi_ordered {
+struct idxi_ordered_document {
     uint64_t value, fingerprint; /* value: what document maps have for it (documents.h) */
     size_t id_begin, id_size;    /* the place of its ID in order->ids, and its bytes, if IDs decide */
 };
@@ -15,13 +15,13 @@ struct idxi_ordered {
 struct idxi_cluster_order {
     const struct idxi_sorter_options *sorting; /* how many documents are sorted */
     struct idx_documents *documents;           /* a cursor if text IDs decide, which are in memory; else NULL */
-    struct idxi_ordered *items;                /* an array of documents; idxi_cluster_order_sort sorts it */
+    struct idxi_ordered_document *items;       /* an array of documents; idxi_cluster_order_sort sorts it */
     size_t count, capacity, next_item;
     uint8_t *ids; /* their IDs, one after the other, if IDs decide */
     size_t ids_size, ids_capacity;
     struct idxi_sorter sorter;    /* has the documents, by value, once they are many */
     struct idxi_reading *reading; /* of the sorter's stream */
-    uint64_t total;               /* documents added; more than `count` once some are in the sorter */
+    uint64_t added_count;         /* documents added; more than `count` once some are in the sorter */
 };
 
 /* Adds a document: its value in document maps, and its fingerprint. If IDs decide, reads its ID with order->documents.

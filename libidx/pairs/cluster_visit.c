@@ -97,7 +97,7 @@ static enum idx_status visit_document(struct visit_state *state, uint64_t value,
 }
 
 /* Visits the waiting documents, in order, until none is left or the visitor stops. */
-static enum idx_status visit_waiting(struct visit_state *state, struct idx_error *error) {
+static enum idx_status visit_waiting_documents(struct visit_state *state, struct idx_error *error) {
     uint64_t value, fingerprint;
     bool found;
     IDXI_TRY(idxi_cluster_order_sort(&state->waiting, error));
@@ -111,8 +111,9 @@ static enum idx_status visit_waiting(struct visit_state *state, struct idx_error
 
 /* Reads the documents of the fingerprint with this key. Adds each to `order`; or if that is NULL, visits it at once.
  * Sets *count to how many were read. */
-static enum idx_status queue_or_visit(struct visit_state *state, uint64_t key, uint64_t fingerprint,
-                                      struct idxi_cluster_order *order, uint64_t *count, struct idx_error *error) {
+static enum idx_status queue_or_visit_documents(struct visit_state *state, uint64_t key, uint64_t fingerprint,
+                                                struct idxi_cluster_order *order, uint64_t *count,
+                                                struct idx_error *error) {
     struct idxi_reading *values = &state->values;
     bool found;
     size_t place;
@@ -130,12 +131,12 @@ static enum idx_status queue_or_visit(struct visit_state *state, uint64_t key, u
 /* Reads the documents of a fingerprint, and makes them wait. The fingerprints of a cluster come by descending count of
  * documents, and the documents of all fingerprints with the same count are sorted together. So if those that wait are
  * of fingerprints with another count, visits them first. */
-static enum idx_status queue_by_document_count(struct visit_state *state, uint64_t key, uint64_t fingerprint,
-                                               struct idx_error *error) {
+static enum idx_status queue_documents_by_count(struct visit_state *state, uint64_t key, uint64_t fingerprint,
+                                                struct idx_error *error) {
     uint64_t count, value;
     bool found = true;
-    IDXI_TRY(queue_or_visit(state, key, fingerprint, &state->latest, &count, error));
-    if (count != state->waiting_count) IDXI_TRY(visit_waiting(state, error));
+    IDXI_TRY(queue_or_visit_documents(state, key, fingerprint, &state->latest, &count, error));
+    if (count != state->waiting_count) IDXI_TRY(visit_waiting_documents(state, error));
     state->waiting_count = count;
     IDXI_TRY(idxi_cluster_order_sort(&state->latest, error));
     while (found && !state->stopped) {
@@ -148,21 +149,22 @@ static enum idx_status queue_by_document_count(struct visit_state *state, uint64
 /* Reads the documents of the next fingerprint. Visits all waiting documents of its cluster if it is the last one there.
  * The documents of a fingerprint that is alone in its cluster come in order, and are visited at once, unless IDs
  * decide. */
-static enum idx_status process_fingerprint(struct visit_state *state, uint64_t key, uint64_t fingerprint,
-                                           struct idx_error *error) {
+static enum idx_status read_documents_of_fingerprint(struct visit_state *state, uint64_t key, uint64_t fingerprint,
+                                                     struct idx_error *error) {
     struct idxi_reading *members = &state->members;
     uint64_t root = key >> 32, count;
-    bool found, begins = state->clusters == 0 || root != state->root;
+    bool found, begins_cluster = state->clusters == 0 || root != state->root;
     size_t place;
-    if (begins) begin_cluster(state, root, fingerprint);
+    if (begins_cluster) begin_cluster(state, root, fingerprint);
     IDXI_TRY(idxi_reading_peek(members, &place, &found, error));
-    bool ends = !found || members->fingerprints[place] >> 32 != root;
-    if (begins && ends && !state->visit->is_by_id) return queue_or_visit(state, key, fingerprint, NULL, &count, error);
-    if (state->visit->is_by_count)
-        IDXI_TRY(queue_by_document_count(state, key, fingerprint, error));
+    bool ends_cluster = !found || members->fingerprints[place] >> 32 != root;
+    if (begins_cluster && ends_cluster && !state->visit->by_smallest_id)
+        return queue_or_visit_documents(state, key, fingerprint, NULL, &count, error);
+    if (state->visit->by_most_documents)
+        IDXI_TRY(queue_documents_by_count(state, key, fingerprint, error));
     else
-        IDXI_TRY(queue_or_visit(state, key, fingerprint, &state->waiting, &count, error));
-    return ends ? visit_waiting(state, error) : IDX_OK;
+        IDXI_TRY(queue_or_visit_documents(state, key, fingerprint, &state->waiting, &count, error));
+    return ends_cluster ? visit_waiting_documents(state, error) : IDX_OK;
 }
 
 /* ---- All ---- */
@@ -173,11 +175,11 @@ static enum idx_status visit_all_documents(struct visit_state *state, struct idx
     bool found;
     size_t place;
     IDXI_TRY(idx_documents_open(&state->documents, state->visit->index, error));
-    if (state->visit->is_by_id) state->waiting.documents = state->documents;
+    if (state->visit->by_smallest_id) state->waiting.documents = state->documents;
     while (!state->stopped) {
         IDXI_TRY(idxi_reading_next(members, &place, &found, error));
         if (!found) break;
-        IDXI_TRY(process_fingerprint(state, members->fingerprints[place], members->values[place], error));
+        IDXI_TRY(read_documents_of_fingerprint(state, members->fingerprints[place], members->values[place], error));
     }
     add_to_summary(state);
     return IDX_OK;

@@ -11,7 +11,7 @@ struct idxi_cluster_visit {
     unsigned distance;
     /* Which documents are preferred: those with the smallest text IDs, or those of the fingerprints with the most
      * documents, or neither; of several the first. */
-    bool is_by_id, is_by_count;
+    bool by_smallest_id, by_most_documents;
     const struct idxi_sorter_options *sorting; /* how the documents of a large cluster are sorted */
     idx_cluster_visitor visit;
     void *context;

@@ -31,12 +31,13 @@ struct clustering {
     struct idx_cluster_options options;
     struct idxi_sorter_options sorting;
     struct idxi_progress progress;
-    struct idxi_progress silent; /* the sorter of pairs has it while idx_pairs reports progress itself */
+    struct idxi_progress silent_progress; /* the sorter of pairs has it while idx_pairs reports progress itself */
     struct idxi_numbering numbering;
     struct numbers numbers;
-    struct idxi_stars stars;          /* used only while the numbers are in memory */
-    struct idxi_sorter pairs, others; /* pairs by their first, and by their second fingerprint; in the end the members
-                                         of clusters, and their documents */
+    struct idxi_stars stars; /* used only while the numbers are in memory */
+    /* Pairs by their first, and by their second fingerprint; in the end the members of clusters, and their documents.
+     */
+    struct idxi_sorter pairs, pairs_by_second;
     uint32_t *roots;        /* by number: a smaller number of its cluster, or itself; in the end the representative */
     uint64_t *several_bits; /* bits by number: 1 if this is a representative whose cluster has several fingerprints */
     int folder;             /* descriptor of the folder for temporary files, or -1 */
@@ -56,9 +57,9 @@ static uint32_t find_root(uint32_t *roots, uint32_t number) {
 
 /* A numbered_visitor: unites the clusters of two numbers. The smaller one of their roots becomes that of both. */
 static enum idx_status unite_clusters(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
-    uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
+    uint32_t *roots = clustering->roots, a_root = find_root(roots, (uint32_t)a), b_root = find_root(roots, (uint32_t)b);
     (void)error;
-    roots[x > y ? x : y] = x > y ? y : x;
+    roots[a_root > b_root ? a_root : b_root] = a_root > b_root ? b_root : a_root;
     return IDX_OK;
 }
 
@@ -148,7 +149,7 @@ static bool visit_found_pairs(void *context, const struct idx_pair *pairs, size_
 
 /* Reads all fingerprints and their numbers into the arrays of clustering->numbers, which have room for them, and makes
  * the hash table. */
-static enum idx_status fill_numbers(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status fill_number_arrays(struct clustering *clustering, struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct numbers *numbers = &clustering->numbers;
     struct idxi_reading reading;
@@ -167,7 +168,7 @@ static enum idx_status fill_numbers(struct clustering *clustering, struct idx_er
 
 /* Reads all fingerprints and their numbers into memory if clustering->sorting.memory bytes hold them; else does
  * nothing. idx_clusters frees them, even after an error. */
-static enum idx_status read_numbers(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status read_numbers_if_they_fit(struct clustering *clustering, struct idx_error *error) {
     struct numbers *numbers = &clustering->numbers;
     uint64_t count = clustering->numbering.count;
     uint64_t bytes = count * (sizeof *numbers->fingerprints + sizeof *numbers->of) + idxi_value_slots_bytes(count);
@@ -175,7 +176,7 @@ static enum idx_status read_numbers(struct clustering *clustering, struct idx_er
     numbers->fingerprints = malloc((count + 1) * sizeof *numbers->fingerprints);
     numbers->of = malloc((count + 1) * sizeof *numbers->of);
     if (numbers->fingerprints == NULL || numbers->of == NULL) return idxi_fail_memory(error);
-    return fill_numbers(clustering, error);
+    return fill_number_arrays(clustering, error);
 }
 
 /* Frees the numbers in memory; there are none afterwards. */
@@ -206,10 +207,10 @@ static enum idx_status find_all_pairs(struct clustering *clustering, struct idx_
     if (join_options.memory_bytes < IDX_MIN_MEMORY_BYTES) join_options.memory_bytes = IDX_MIN_MEMORY_BYTES;
     join_options.progress = options->progress;
     join_options.context = options->context;
-    IDXI_TRY(read_numbers(clustering, error));
+    IDXI_TRY(read_numbers_if_they_fit(clustering, error));
     IDXI_TRY(begin_stars_if_needed(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
-    clustering->pairs.options.progress = &clustering->silent; /* since idx_pairs reports its own meanwhile */
+    clustering->pairs.options.progress = &clustering->silent_progress; /* since idx_pairs reports its own meanwhile */
     do { /* once, unless stars were made only of some of the pairs */
         IDXI_TRY(idx_pairs(clustering->index, &join_options, visit_found_pairs, &pair_visit, error));
         IDXI_TRY(pair_visit.status);
@@ -256,11 +257,11 @@ static enum idx_status visit_sorted_pairs(struct clustering *clustering, struct 
     }
 }
 
-/* A numbered_visitor: adds a pair to clustering->others, the sorter of pairs by their second fingerprint, here
+/* A numbered_visitor: adds a pair to clustering->pairs_by_second, the sorter of pairs by their second fingerprint, here
  * `other`. */
 static enum idx_status add_pair_by_second(struct clustering *clustering, uint64_t number, uint64_t other,
                                           struct idx_error *error) {
-    return idxi_sorter_add_or_spill(&clustering->others, other, number, error);
+    return idxi_sorter_add_or_spill(&clustering->pairs_by_second, other, number, error);
 }
 
 /* Makes stars of the pairs of numbers in clustering->pairs, in ascending order. The key of each is its smaller number.
@@ -289,11 +290,11 @@ static enum idx_status reopen_sorter(struct idxi_sorter *sorter, const struct id
 /* Replaces the fingerprints of each pair in clustering->pairs by their numbers: first one of them, then the other one.
  * Unites the clusters of both numbers, or for stars adds them to clustering->pairs, which was emptied. */
 static enum idx_status number_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
-    IDXI_TRY(idxi_sorter_open(&clustering->others, &clustering->sorting, error));
+    IDXI_TRY(idxi_sorter_open(&clustering->pairs_by_second, &clustering->sorting, error));
     IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs, add_pair_by_second, error));
     IDXI_TRY(reopen_sorter(&clustering->pairs, &clustering->sorting, error));
-    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->others, choose_visitor(clustering), error));
-    idxi_sorter_close(&clustering->others);
+    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs_by_second, choose_visitor(clustering), error));
+    idxi_sorter_close(&clustering->pairs_by_second);
     return IDX_OK;
 }
 
@@ -328,11 +329,11 @@ static bool has_several_fingerprints(const struct clustering *clustering, uint64
     return clustering->several_bits[root / 64] >> root % 64 & 1;
 }
 
-/* Adds the fingerprints of clusters to the sorter `pairs`, and their documents to `others`, by their keys
+/* Adds the fingerprints of clusters to the sorter `pairs`, and their documents to `pairs_by_second`, by their keys
  * (cluster_visit.h). Leaves out clusters of a single document, unless the option `alone` asks for them, and sets
- * *left_out to how many these are. */
-static enum idx_status add_members(struct clustering *clustering, struct idxi_reading *documents, uint64_t *left_out,
-                                   struct idx_error *error) {
+ * *left_out_count to how many these are. */
+static enum idx_status add_members(struct clustering *clustering, struct idxi_reading *documents,
+                                   uint64_t *left_out_count, struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct idxi_reading numbers;
     uint64_t number, last_number = UINT64_MAX;
@@ -340,7 +341,7 @@ static enum idx_status add_members(struct clustering *clustering, struct idxi_re
     size_t place, next_place;
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&numbers, list, &clustering->progress);
-    *left_out = 0;
+    *left_out_count = 0;
     for (;;) {
         IDXI_TRY(idxi_reading_next(documents, &place, &found, error));
         if (!found) return IDX_OK;
@@ -352,21 +353,21 @@ static enum idx_status add_members(struct clustering *clustering, struct idxi_re
              is_last = !has_more || documents->fingerprints[next_place] != fingerprint;
         last_number = number;
         if (is_first && is_last && !clustering->options.alone && !has_several_fingerprints(clustering, root)) {
-            ++*left_out;
+            ++*left_out_count;
             continue;
         }
         if (is_first) IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, key, fingerprint, error));
-        IDXI_TRY(idxi_sorter_add_or_spill(&clustering->others, key, value, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs_by_second, key, value, error));
     }
 }
 
 /* Empties both sorters, and fills them with the documents of the index, as add_members says. */
-static enum idx_status sort_members(struct clustering *clustering, uint64_t *left_out, struct idx_error *error) {
+static enum idx_status sort_members(struct clustering *clustering, uint64_t *left_out_count, struct idx_error *error) {
     struct idxi_document_groups groups;
     IDXI_TRY(reopen_sorter(&clustering->pairs, &clustering->sorting, error));
-    IDXI_TRY(reopen_sorter(&clustering->others, &clustering->sorting, error));
+    IDXI_TRY(reopen_sorter(&clustering->pairs_by_second, &clustering->sorting, error));
     enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
-    if (status == IDX_OK) status = add_members(clustering, &groups.reading, left_out, error);
+    if (status == IDX_OK) status = add_members(clustering, &groups.reading, left_out_count, error);
     idxi_document_groups_close(&groups);
     return status;
 }
@@ -379,20 +380,20 @@ static enum idx_status visit_members(struct clustering *clustering, idx_cluster_
     struct idxi_cluster_visit visiting = {
         .index = clustering->index,
         .distance = clustering->options.distance,
-        .is_by_id = clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
-                    clustering->index->manifest->id_type == IDXF_ID_TEXT,
-        .is_by_count = clustering->options.representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS,
+        .by_smallest_id = clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
+                          clustering->index->manifest->id_type == IDXF_ID_TEXT,
+        .by_most_documents = clustering->options.representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS,
         .sorting = &clustering->sorting,
         .visit = visit,
         .context = visit_context,
         .summary = summary};
-    uint64_t left_out;
+    uint64_t left_out_count;
     mark_clusters_of_several(clustering);
-    IDXI_TRY(sort_members(clustering, &left_out, error));
+    IDXI_TRY(sort_members(clustering, &left_out_count, error));
     idxi_numbering_close(&clustering->numbering);
     IDXI_TRY(idxi_sorter_open_stream(&clustering->pairs, &members, error));
-    IDXI_TRY(idxi_sorter_open_stream(&clustering->others, &documents, error));
-    *summary = (struct idx_cluster_summary){.documents = left_out, .sizes = {left_out}};
+    IDXI_TRY(idxi_sorter_open_stream(&clustering->pairs_by_second, &documents, error));
+    *summary = (struct idx_cluster_summary){.documents = left_out_count, .sizes = {left_out_count}};
     return idxi_visit_clusters(&visiting, members, documents, &clustering->progress, error);
 }
 
@@ -437,7 +438,7 @@ static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_
                                                        .path = folder,
                                                        .progress = &clustering->progress};
     idxi_progress_init(&clustering->progress, options->progress, options->context);
-    idxi_progress_init(&clustering->silent, NULL, NULL);
+    idxi_progress_init(&clustering->silent_progress, NULL, NULL);
     IDXI_TRY(idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error));
     IDXI_TRY(idxi_numbering_open(&clustering->numbering, clustering->index, options->representative,
                                  &clustering->sorting, options->memory_bytes, error));
@@ -457,7 +458,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
     enum idx_status status = cluster_index(&clustering, visit, visit_context, &new_summary, error);
     if (status == IDX_OK && summary != NULL) *summary = new_summary;
     idxi_sorter_close(&clustering.pairs);
-    idxi_sorter_close(&clustering.others);
+    idxi_sorter_close(&clustering.pairs_by_second);
     idxi_numbering_close(&clustering.numbering);
     free_numbers(&clustering.numbers);
     idxi_stars_free(&clustering.stars);

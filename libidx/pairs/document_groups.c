@@ -10,22 +10,22 @@
 /* ---- From document maps ---- */
 
 /* Opens groups->merge over the live documents of all segments and the pending ones. Document numbers continue from
- * segment to segment: `offset` is the first one of the next segment. */
+ * segment to segment: `first_number` is the first one of the next segment. */
 static enum idx_status open_merge_of_maps(struct idxi_document_groups *groups, const struct idx_index *index,
                                           struct idx_error *error) {
     size_t count = index->manifest->segment_count;
-    uint64_t offset = 0;
+    uint64_t first_number = 0;
     struct idxi_stream **inputs = malloc((count + 1) * sizeof *inputs);
     groups->maps = calloc(count + 1, sizeof *groups->maps);
     enum idx_status status = inputs == NULL || groups->maps == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (; groups->map_count < count && status == IDX_OK; groups->map_count++) {
         struct idxi_map *map = &index->segments[groups->map_count]->map;
         status = idxi_map_prepare(map, error);
-        idxi_live_documents_init(&groups->maps[groups->map_count], index, groups->map_count, offset);
+        idxi_live_documents_init(&groups->maps[groups->map_count], index, groups->map_count, first_number);
         inputs[groups->map_count] = &groups->maps[groups->map_count].stream;
-        offset += map->segment.documents;
+        first_number += map->segment.documents;
     }
-    if (status == IDX_OK) status = idxi_pending_entries_open(&groups->pending, index, offset, error);
+    if (status == IDX_OK) status = idxi_pending_entries_open(&groups->pending, index, first_number, error);
     if (status == IDX_OK) {
         inputs[count] = &groups->pending.array.stream;
         status = idxi_kway_merge_open(&groups->merge, inputs, count + 1, true, error);

@@ -23,7 +23,7 @@ struct id_list {
 };
 
 /* Returns IDX_OUT_OF_MEMORY, because the IDs do not fit into the memory that the caller allows. */
-static enum idx_status fail_too_large(const struct id_list *list, struct idx_error *error) {
+static enum idx_status fail_too_many_id_bytes(const struct id_list *list, struct idx_error *error) {
     return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL,
                      "the IDs of all documents do not fit into %llu bytes of memory, but must be sorted there to find "
                      "the smallest: allow more memory, or choose representatives in another way",
@@ -32,10 +32,10 @@ static enum idx_status fail_too_large(const struct id_list *list, struct idx_err
 
 /* Grows list->bytes for one more ID of `length` bytes. Fails with IDX_OUT_OF_MEMORY if all IDs together would take more
  * than list->max_id_bytes. */
-static enum idx_status reserve_id(struct id_list *list, size_t length, struct idx_error *error) {
+static enum idx_status reserve_id_bytes(struct id_list *list, size_t length, struct idx_error *error) {
     size_t capacity = list->byte_capacity * 2 + length + 4096;
     if (capacity > list->max_id_bytes) capacity = (size_t)list->max_id_bytes;
-    if (capacity < list->byte_count + length) return fail_too_large(list, error);
+    if (capacity < list->byte_count + length) return fail_too_many_id_bytes(list, error);
     char *grown = realloc(list->bytes, capacity);
     if (grown == NULL) return idxi_fail_memory(error);
     list->bytes = grown;
@@ -49,7 +49,7 @@ static enum idx_status append_id(void *context, uint64_t number, const void *id,
                                  struct idx_error *error) {
     struct id_list *list = context;
     (void)number;
-    if (list->byte_capacity - list->byte_count < length) IDXI_TRY(reserve_id(list, length, error));
+    if (list->byte_capacity - list->byte_count < length) IDXI_TRY(reserve_id_bytes(list, length, error));
     if (length > 0) memcpy(list->bytes + list->byte_count, id, length);
     list->byte_count += length;
     list->ids[list->count] = (struct id){list->byte_count - length, list->count};
@@ -114,7 +114,7 @@ enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx
     for (size_t i = 0; i <= index->manifest->segment_count; i++) {
         bool is_segment = i < index->manifest->segment_count;
         uint64_t added = is_segment ? index->manifest->segments[i].documents : idxi_pending_count(&index->pending);
-        if (added > max_memory / per_id - documents) return fail_too_large(&list, error);
+        if (added > max_memory / per_id - documents) return fail_too_many_id_bytes(&list, error);
         documents += added;
     }
     list.max_id_bytes = max_memory - documents * per_id;

@@ -46,8 +46,8 @@ static uint64_t get_array_bytes(const struct idxi_join *join) {
  * of both sides fit, only the limit of array pairs counts, UINT32_MAX - 1. */
 static uint64_t choose_part_limit(const struct idxi_join *join, uint64_t memory) {
     uint64_t limit = memory / 2 / FINGERPRINT_BYTES;
-    uint64_t all = count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
-    if (all * FINGERPRINT_BYTES <= memory) limit = UINT32_MAX - 1;
+    uint64_t all_count = count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
+    if (all_count * FINGERPRINT_BYTES <= memory) limit = UINT32_MAX - 1;
     if (limit < IDXI_JOIN_PAIRS) limit = IDXI_JOIN_PAIRS;
     return limit < UINT32_MAX ? limit : UINT32_MAX - 1;
 }
@@ -68,9 +68,9 @@ static double estimate_search_time(const struct idxi_join *join) {
     uint64_t a_part = (uint64_t)((double)all_a / a_parts), b_part = (uint64_t)((double)all_b / b_parts);
     unsigned distance = join->options.distance, bits = join->a->manifest->bits;
     if (!join->within) return a_parts * b_parts * idxi_estimate_arrays_time(distance, bits, a_part, b_part);
-    double cost = a_parts * idxi_estimate_arrays_time(distance, bits, a_part, 0);
-    if (a_parts > 1) cost += a_parts * (a_parts - 1) / 2 * idxi_estimate_arrays_time(distance, bits, a_part, a_part);
-    return cost;
+    double time = a_parts * idxi_estimate_arrays_time(distance, bits, a_part, 0);
+    if (a_parts > 1) time += a_parts * (a_parts - 1) / 2 * idxi_estimate_arrays_time(distance, bits, a_part, a_part);
+    return time;
 }
 
 bool idxi_join_prefers_memory(const struct idxi_join *join) {
@@ -120,8 +120,8 @@ static enum idx_status load_part(struct part_search *search, struct side *side, 
  * add equal shares to the progress. */
 static enum idx_status search_loaded_parts(struct part_search *search, const struct side *b, struct idx_error *error) {
     struct idxi_join *join = search->join;
-    double share = (double)idxi_count_fingerprints(join->a) / (double)search->total_searches;
-    double done = (double)search->searches_done++;
+    double work_per_search = (double)idxi_count_fingerprints(join->a) / (double)search->total_searches;
+    double searches_before = (double)search->searches_done++;
     uint64_t array_bytes = (search->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {
         .distance = join->options.distance,
@@ -131,7 +131,7 @@ static enum idx_status search_loaded_parts(struct part_search *search, const str
         .visit_context = join->visit_context,
         .progress = &join->progress,
         .within = join->within,
-        .work = (uint64_t)(share * (done + 1)) - (uint64_t)(share * done),
+        .work = (uint64_t)(work_per_search * (searches_before + 1)) - (uint64_t)(work_per_search * searches_before),
     };
     IDXI_TRY(idxi_find_array_pairs(&pairs, search->a.fingerprints, search->a.count, b == NULL ? NULL : b->fingerprints,
                                    b == NULL ? 0 : b->count, error));
@@ -154,9 +154,9 @@ static enum idx_status search_with_all_parts_of_b(struct part_search *search, ui
 /* Loads the parts of side a one after the other, and searches each with all of side b, until the visitor ends the
  * join. */
 static enum idx_status search_all_parts(struct part_search *search, struct idx_error *error) {
-    uint64_t a = search->a.part_count, b = search->b.part_count;
-    search->total_searches = search->join->within ? a * (a + 1) / 2 : a * b;
-    for (uint32_t i = 0; i < a && !search->join->ended; i++) {
+    uint64_t a_parts = search->a.part_count, b_parts = search->b.part_count;
+    search->total_searches = search->join->within ? a_parts * (a_parts + 1) / 2 : a_parts * b_parts;
+    for (uint32_t i = 0; i < a_parts && !search->join->ended; i++) {
         IDXI_TRY(load_part(search, &search->a, i, error));
         IDXI_TRY(search_with_all_parts_of_b(search, i, error));
     }

@@ -31,15 +31,15 @@ static int compare_values(const void *a, const void *b) {
 }
 
 /* Returns whether a list has a fingerprint. */
-static bool contains(const struct fingerprints *fingerprints, uint64_t fingerprint) {
+static bool contains_fingerprint(const struct fingerprints *fingerprints, uint64_t fingerprint) {
     return bsearch(&fingerprint, fingerprints->values, fingerprints->count, sizeof fingerprint, compare_values) != NULL;
 }
 
 /* Returns whether to skip a match, because it is the query itself, or because another query finds the same pair. A pair
  * of two queries belongs to the smaller one, or between two indexes to that of `a`. */
 static bool belongs_to_other_query(const struct pending_lookup *lookup, uint64_t query, uint64_t match) {
-    if (lookup->join->within) return match == query || (match < query && contains(lookup->queries, match));
-    return lookup->is_reversed && contains(lookup->queries_of_a, match);
+    if (lookup->join->within) return match == query || (match < query && contains_fingerprint(lookup->queries, match));
+    return lookup->is_reversed && contains_fingerprint(lookup->queries_of_a, match);
 }
 
 /* An idxi_match_visitor: adds the pair of query `number` and its match, unless another query finds it. Returns false if

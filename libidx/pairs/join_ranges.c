@@ -8,13 +8,6 @@ struct idxi_ranges idxi_join_get_table_ranges(const struct idxi_join *join, cons
     return (struct idxi_ranges){.index = index, .table = join->table->table, .counts = NULL};
 }
 
-/* Appends a leaf to join->leaves. */
-static enum idx_status append_leaf(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
-    IDXI_GROW(join->leaves, join->leaf_capacity, join->leaf_count + 1, error);
-    join->leaves[join->leaf_count++] = leaf;
-    return IDX_OK;
-}
-
 size_t idxi_join_get_range_limit(const struct idxi_join *join) {
     return join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
 }
@@ -36,7 +29,11 @@ static enum idx_status check_leaf(const struct idxi_join *join, const struct idx
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
     bool is_leaf;
     IDXI_TRY(check_leaf(join, &leaf, &is_leaf, error));
-    if (is_leaf) return append_leaf(join, leaf, error);
+    if (is_leaf) {
+        IDXI_GROW(join->leaves, join->leaf_capacity, join->leaf_count + 1, error);
+        join->leaves[join->leaf_count++] = leaf;
+        return IDX_OK;
+    }
     leaf.same_bits++;
     IDXI_TRY(idxi_join_add_leaves(join, leaf, error));
     leaf.low |= UINT64_C(1) << (64 - leaf.same_bits);

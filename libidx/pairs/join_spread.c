@@ -88,7 +88,7 @@ static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx
 }
 
 /* Sorts the loaded fingerprints into buckets by the bits of `part_mask`, and finds the pairs that agree in these. */
-static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part_mask, struct idx_error *error) {
+static enum idx_status sort_and_match_sides(struct idxi_join *join, uint64_t part_mask, struct idx_error *error) {
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         struct idxi_sorting sorting = {.way = join->workers[0]->matching.balls.way,
@@ -106,8 +106,8 @@ static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part_
 
 /* Finds the pairs of fingerprints whose bits of the mask `part_mask` are `value` by reading the whole table, as one
  * leaf, on one thread. This is for values that so many fingerprints share that they don't fit the memory. */
-static enum idx_status match_streamed(struct idxi_join *join, uint64_t part_mask, uint64_t value,
-                                      struct idx_error *error) {
+static enum idx_status match_value_by_streaming(struct idxi_join *join, uint64_t part_mask, uint64_t value,
+                                                struct idx_error *error) {
     struct idxi_join_leaf whole = {0, 0};
     join->pass.mask = part_mask;
     join->pass.value = value;
@@ -120,15 +120,15 @@ static enum idx_status match_streamed(struct idxi_join *join, uint64_t part_mask
 /* Finds the pairs that agree in all bits of `part_mask`, among fingerprints whose bits of `mask` are `value`. `mask`
  * has the first bits of `part_mask`: none at first, and one more in each recursion, until the fingerprints fit the
  * memory. */
-static enum idx_status match_part(struct idxi_join *join, uint64_t part_mask, uint64_t mask, uint64_t value,
-                                  struct idx_error *error) {
+static enum idx_status match_pairs_of_part(struct idxi_join *join, uint64_t part_mask, uint64_t mask, uint64_t value,
+                                           struct idx_error *error) {
     IDXI_TRY(load_sides(join, mask, value, error));
     if (join->ended) return IDX_OK;
-    if (!join->is_full) return match_loaded_sides(join, part_mask, error);
-    if (mask == part_mask) return match_streamed(join, part_mask, value, error);
+    if (!join->is_full) return sort_and_match_sides(join, part_mask, error);
+    if (mask == part_mask) return match_value_by_streaming(join, part_mask, value, error);
     uint64_t next_bit = UINT64_C(1) << (63 - __builtin_clzll(part_mask & ~mask));
-    IDXI_TRY(match_part(join, part_mask, mask | next_bit, value, error));
-    return match_part(join, part_mask, mask | next_bit, value | next_bit, error);
+    IDXI_TRY(match_pairs_of_part(join, part_mask, mask | next_bit, value, error));
+    return match_pairs_of_part(join, part_mask, mask | next_bit, value | next_bit, error);
 }
 
 /* ---- All ---- */
@@ -142,12 +142,12 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
     unsigned threads = join->options.threads;
     uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), needed = idxi_join_count_larger_index(join);
     uint64_t fitting = idxi_memory_of_arrays(join->options.memory_bytes, threads) / 2 / bytes;
-    size_t buckets = (size_t)1 << idxi_join_choose_range_bits(join);
+    size_t bucket_count = (size_t)1 << idxi_join_choose_range_bits(join);
     if (join->side_capacity > 0) return IDX_OK;
     if (fitting > MAX_SIDE_CAPACITY) fitting = MAX_SIDE_CAPACITY;
     join->side_capacity = (size_t)(fitting < needed ? fitting : needed) + 1;
-    join->sort_counts = threads > 1 ? malloc(threads * buckets * sizeof *join->sort_counts) : NULL;
-    bool ok = threads == 1 || join->sort_counts != NULL, all_fit = fitting >= needed;
+    join->sort_counts = threads > 1 ? malloc(threads * bucket_count * sizeof *join->sort_counts) : NULL;
+    bool has_memory = threads == 1 || join->sort_counts != NULL, all_fit = fitting >= needed;
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         side->index = i == 0 ? join->a : join->b;
@@ -156,10 +156,11 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
         if (all_fit && side->fingerprints != NULL) idxi_array_populate(side->fingerprints, join->side_capacity);
         if (all_fit && side->buckets.fingerprints != NULL)
             idxi_array_populate(side->buckets.fingerprints, join->side_capacity);
-        side->buckets.starts = malloc((buckets + 2) * sizeof *side->buckets.starts);
-        ok = ok && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
+        side->buckets.starts = malloc((bucket_count + 2) * sizeof *side->buckets.starts);
+        has_memory = has_memory && side->fingerprints != NULL && side->buckets.fingerprints != NULL &&
+                     side->buckets.starts != NULL;
     }
-    return ok ? IDX_OK : idxi_fail_memory(error);
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_join_free_sides(struct idxi_join *join) {
@@ -188,7 +189,7 @@ enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx
         uint64_t part_mask = idxf_low_bits(width) << shift;
         join->pass.error_mask &= ~part_mask;
         join->pass.max_errors = radius - join->pass.number;
-        IDXI_TRY(match_part(join, part_mask, 0, 0, error));
+        IDXI_TRY(match_pairs_of_part(join, part_mask, 0, 0, error));
         join->pass.found_masks[join->pass.number] = part_mask;
     }
     return IDX_OK;

@@ -55,7 +55,7 @@ static bool has_short_groups(const struct idxi_match_side *a, uint64_t mask) {
 }
 
 /* Finds the pairs within each group of a side, which is sorted by `mask`. */
-static void match_within(struct idxi_balls *balls, const struct idxi_match_side *a, uint64_t mask) {
+static void match_groups_within(struct idxi_balls *balls, const struct idxi_match_side *a, uint64_t mask) {
     if (has_short_groups(a, mask)) {
         balls->way->runs(&balls->comparison, a->values, a->count, mask);
         return;
@@ -68,8 +68,8 @@ static void match_within(struct idxi_balls *balls, const struct idxi_match_side 
 
 /* Finds the pairs between two sides, both sorted by `mask`: merges them, and matches the groups that agree in `mask`.
  */
-static void match_between(struct idxi_balls *balls, const struct idxi_match_side *a, const struct idxi_match_side *b,
-                          uint64_t mask) {
+static void match_groups_between(struct idxi_balls *balls, const struct idxi_match_side *a,
+                                 const struct idxi_match_side *b, uint64_t mask) {
     for (size_t i = 0, j = 0, a_end; i < a->count; i = a_end) {
         a_end = find_group_end(a, i, mask);
         while (j < b->count && (b->values[j] & mask) < (a->values[i] & mask)) j++;
@@ -96,15 +96,15 @@ static unsigned count_useful_bits(size_t count) {
  * highest bits, so that ascending fingerprints are in its order. */
 static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, unsigned max_bits) {
     unsigned bit_count = idxf_count_bits(bits);
-    size_t count = errors + 1;
+    size_t mask_count = errors + 1;
     bool leaves_one_out = errors == 1 && bit_count / 2 + 3 < max_bits && bit_count >= 3;
-    if (leaves_one_out) count = 3;
+    if (leaves_one_out) mask_count = 3;
     uint64_t rest_bits = bits;
-    parts->count = count <= bit_count ? count : 1;
+    parts->count = mask_count <= bit_count ? mask_count : 1;
     for (size_t i = 0; i < parts->count; i++) {
-        uint64_t part = idxi_keep_highest_bits(rest_bits, bit_count / (unsigned)count);
+        uint64_t part = idxi_keep_highest_bits(rest_bits, bit_count / (unsigned)mask_count);
         if (leaves_one_out && i == 2) part = rest_bits;
-        parts->masks[i] = count <= bit_count ? part : 0;
+        parts->masks[i] = mask_count <= bit_count ? part : 0;
         rest_bits &= ~part;
     }
     for (size_t i = 0; i < parts->count && leaves_one_out; i++) parts->masks[i] = bits & ~parts->masks[i];
@@ -130,7 +130,7 @@ void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_si
     struct idxi_balls *balls = &matching->balls;
     if (a->count == 0 || (b != NULL && b->count == 0)) return;
     unsigned max_bits = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
-    size_t outer_count = balls->comparison.before_count;
+    size_t earlier_ball_count = balls->comparison.before_count;
     if (max_bits > IDXI_SORTED_BITS) max_bits = IDXI_SORTED_BITS;
     /* Without errors, sides that ascend are in order by all bits already, so that more bits cost no sorting. */
     choose_masks(&parts, error_mask, max_errors, ascending && max_errors == 0 ? 64 : max_bits);
@@ -138,12 +138,12 @@ void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_si
         bool is_sorted = ascending && i == 0;
         struct idxi_match_side sorted_a = is_sorted ? *a : copy_sorted(matching, a, parts.masks[i]);
         if (b == NULL) {
-            match_within(balls, &sorted_a, parts.masks[i]);
+            match_groups_within(balls, &sorted_a, parts.masks[i]);
         } else {
             struct idxi_match_side sorted_b = is_sorted ? *b : copy_sorted(matching, b, parts.masks[i]);
-            match_between(balls, &sorted_a, &sorted_b, parts.masks[i]);
+            match_groups_between(balls, &sorted_a, &sorted_b, parts.masks[i]);
         }
         idxi_balls_add_searched(balls, (struct idxi_ball){parts.masks[i], 0});
     }
-    balls->comparison.before_count = outer_count;
+    balls->comparison.before_count = earlier_ball_count;
 }

@@ -30,8 +30,8 @@ static enum idx_status add_index_by_first_document(struct idxi_sorter *sorter, c
 
 /* Numbers the fingerprints in the order of `sorter`, which has them as values. Sorts them with their numbers in
  * numbering->sorter, and sets numbering->stream to its stream. Errors: IDX_LIMIT (too many), those of sorting. */
-static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
-                                       struct idx_error *error) {
+static enum idx_status number_sorted_fingerprints(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
+                                                  struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_stream *stream;
     bool found;
@@ -58,15 +58,15 @@ static enum idx_status number_by_first_document(struct idxi_numbering *numbering
     enum idx_status status = idxi_sorter_open(&by_first, options, error);
     if (status == IDX_OK) status = idxi_sorter_open(&numbering->sorter, options, error);
     if (status == IDX_OK) status = add_index_by_first_document(&by_first, index, ranks, error);
-    if (status == IDX_OK) status = number_in_order(numbering, &by_first, error);
+    if (status == IDX_OK) status = number_sorted_fingerprints(numbering, &by_first, error);
     idxi_sorter_close(&by_first);
     return status;
 }
 
 /* Numbers fingerprints in the order of their smallest text ID. */
-static enum idx_status number_by_id(struct idxi_numbering *numbering, const struct idx_index *index,
-                                    const struct idxi_sorter_options *options, uint64_t max_memory,
-                                    struct idx_error *error) {
+static enum idx_status number_by_smallest_id(struct idxi_numbering *numbering, const struct idx_index *index,
+                                             const struct idxi_sorter_options *options, uint64_t max_memory,
+                                             struct idx_error *error) {
     struct idxi_id_ranks ranks;
     enum idx_status status = idxi_id_ranks_make(&ranks, index, max_memory, error);
     if (status == IDX_OK) status = number_by_first_document(numbering, index, options, &ranks, error);
@@ -116,7 +116,7 @@ static enum idx_status number_by_count(struct idxi_numbering *numbering, const s
     if (status == IDX_OK) status = add_index_by_count(&by_count, &by_first, index, error);
     idxi_numbering_close(&by_first);
     if (status == IDX_OK) status = idxi_sorter_open(&numbering->sorter, options, error);
-    if (status == IDX_OK) status = number_in_order(numbering, &by_count, error);
+    if (status == IDX_OK) status = number_sorted_fingerprints(numbering, &by_count, error);
     idxi_sorter_close(&by_count);
     return status;
 }
@@ -131,7 +131,7 @@ enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const stru
     if (representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS && id_type != IDXF_ID_NONE)
         return number_by_count(numbering, index, options, error);
     if (representative == IDX_REPRESENTATIVE_SMALLEST_ID && id_type == IDXF_ID_TEXT)
-        return number_by_id(numbering, index, options, max_memory, error);
+        return number_by_smallest_id(numbering, index, options, max_memory, error);
     return number_by_first_document(numbering, index, options, NULL, error);
 }
 
