@@ -58,13 +58,12 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t query_c
     return time;
 }
 
-/* Returns the nanoseconds of searching `fingerprint_count` fingerprints of `bits` bits as arrays, `chunk` of them at a
+/* Returns the nanoseconds of searching `count` fingerprints of `bits` bits as arrays, `chunk` of them at a
  * time, each time with all queries. `chunk` is 0 only if there are no fingerprints: then it returns 0. */
-static double get_chunks_time(size_t query_count, unsigned bits, unsigned distance, uint64_t fingerprint_count,
-                              uint64_t chunk) {
+static double get_chunks_time(size_t query_count, unsigned bits, unsigned distance, uint64_t count, uint64_t chunk) {
     if (chunk == 0) return 0;
     double time = idxi_get_cut_time(idxi_get_widest_compare_way(), distance, bits, (double)query_count, (double)chunk);
-    return time * (double)fingerprint_count / (double)chunk;
+    return time * (double)count / (double)chunk;
 }
 
 /* Returns the largest width of balls, in bits, at which a bucket still has about IDXI_MIN_BUCKET_QUERIES queries. */
@@ -110,14 +109,13 @@ uint64_t idxi_count_fingerprints(const struct idx_index *index) {
 
 double idxi_estimate_streaming_time(const struct idx_index *index, size_t query_count, unsigned distance,
                                     uint64_t memory) {
-    uint64_t fingerprint_count = idxi_count_fingerprints(index);
-    double time = (double)fingerprint_count * IDXI_DECODE_TIME;
+    uint64_t count = idxi_count_fingerprints(index);
+    double time = (double)count * IDXI_DECODE_TIME;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_table *table = &index->segments[i]->tables[0];
         if (table->on_disk) time += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
     }
-    return time + idxi_choose_streaming_way(query_count, index->manifest->bits, distance, fingerprint_count, memory)
-                      .nanoseconds;
+    return time + idxi_choose_streaming_way(query_count, index->manifest->bits, distance, count, memory).nanoseconds;
 }
 
 /* ---- Pairs ---- */

@@ -107,11 +107,10 @@ static void gather_pair(void *context, uint64_t fingerprint, uint64_t query, uns
 static enum idx_status find_matches_in_arrays(struct idxi_streaming_worker *worker, const uint64_t *fingerprints,
                                               size_t count, struct idx_error *error) {
     struct idxi_streaming *streaming = worker->streaming;
-    uint64_t collected_bytes = worker->capacity * sizeof(uint64_t);
+    uint64_t array_bytes = worker->capacity * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {.distance = streaming->distance,
                                      .threads = streaming->array_threads,
-                                     .memory =
-                                         streaming->memory > collected_bytes ? streaming->memory - collected_bytes : 0,
+                                     .memory = streaming->memory > array_bytes ? streaming->memory - array_bytes : 0,
                                      .visit = add_pairs,
                                      .visit_context = worker,
                                      .progress = streaming->progress,
@@ -266,15 +265,15 @@ enum idx_status idxi_streaming_compare(struct idxi_streaming *streaming, size_t 
 }
 
 /* An idxi_task: finds the matches of what a thread has collected, and adds all its matches to the results. */
-static enum idx_status finish_worker(void *context, size_t thread, struct idx_error *error) {
+static enum idx_status finish_matches_of_thread(void *context, size_t thread, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
     IDXI_TRY(find_matches_of_collected(streaming->workers[thread], error));
     return idxi_results_add_buffer(&streaming->workers[thread]->buffer, error);
 }
 
 enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_error *error) {
-    return idxi_run_parallel(streaming->threads, streaming->threads, finish_worker, streaming, streaming->progress,
-                             error);
+    return idxi_run_parallel(streaming->threads, streaming->threads, finish_matches_of_thread, streaming,
+                             streaming->progress, error);
 }
 
 void idxi_streaming_close(struct idxi_streaming *streaming) {

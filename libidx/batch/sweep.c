@@ -197,12 +197,6 @@ static enum idx_status sort_queries_for_tables(void *context, size_t number, str
     return status;
 }
 
-/* Completes the probes that are under way. Fails if adding one of their matches has failed. */
-static enum idx_status complete_probes(struct worker *worker) {
-    IDXI_TRY(idxi_search_complete_probes(&worker->search));
-    return worker->search.stopped ? worker->error->status : IDX_OK;
-}
-
 /* Answers the ranges that no other thread has taken, of all planned tables. The ranges of all tables are numbered in a
  * row, and `range` is the number within the current table. Probes stay under way from one range of a table to the next,
  * so that they wait for memory together. */
@@ -223,7 +217,8 @@ static enum idx_status sweep_remaining_ranges(struct worker *worker) {
             IDXI_TRY(
                 idxi_progress_add(sweep->progress, queries->starts[range + 1] - queries->starts[range], worker->error));
         }
-        IDXI_TRY(complete_probes(worker));
+        IDXI_TRY(idxi_search_complete_probes(&worker->search));
+        if (worker->search.stopped) return worker->error->status; /* adding a match has failed */
         range -= ranges; /* the number of a range among those of the next table and all after it */
     }
     return idxi_results_add_buffer(&worker->buffer, worker->error);

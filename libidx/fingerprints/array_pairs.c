@@ -120,22 +120,22 @@ static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_erro
     struct copy_job *job = context;
     size_t begin = job->sorting.to.starts[bucket], count = job->sorting.to.starts[bucket + 1] - begin;
     uint64_t *fingerprints = job->sorting.to.fingerprints + begin;
-    uint32_t distinct = 0;
+    uint32_t kept_count = 0;
     idxi_sort_pairs(fingerprints, NULL, count, false, job->spare + begin, NULL);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || fingerprints[i] != fingerprints[distinct - 1]) fingerprints[distinct++] = fingerprints[i];
+        if (i == 0 || fingerprints[i] != fingerprints[kept_count - 1]) fingerprints[kept_count++] = fingerprints[i];
     }
-    job->counts[bucket] = distinct;
+    job->counts[bucket] = kept_count;
     return idxi_progress_add(job->sorting.progress, 0, error); /* fails if cancelled */
 }
 
 /* Sorts the array into buckets, then each bucket, and closes the gaps between the buckets' distinct fingerprints. */
 static enum idx_status sort_distinct(struct copy_job *job, struct distinct_copy *distinct, struct idx_error *error) {
     const struct idxi_sorting *sorting = &job->sorting;
-    size_t buckets = (size_t)1 << idxf_count_bits(sorting->mask);
+    size_t bucket_count = (size_t)1 << idxf_count_bits(sorting->mask);
     IDXI_TRY(idxi_sort_into_buckets(&job->sorting, error));
-    IDXI_TRY(idxi_run_parallel(buckets, sorting->threads, sort_bucket, job, sorting->progress, error));
-    for (size_t i = 0; i < buckets; i++) {
+    IDXI_TRY(idxi_run_parallel(bucket_count, sorting->threads, sort_bucket, job, sorting->progress, error));
+    for (size_t i = 0; i < bucket_count; i++) {
         memmove(distinct->fingerprints + distinct->count, distinct->fingerprints + sorting->to.starts[i],
                 job->counts[i] * sizeof(uint64_t));
         distinct->count += job->counts[i];
@@ -177,9 +177,9 @@ static enum idx_status copy_distinct(struct distinct_copy *distinct, const uint6
 
 /* Finds the pairs within a sorted copy, and visits them. The bytes of the copy count towards options->memory_bytes.
  * Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
-static enum idx_status search_distinct(const struct distinct_copy *copy, const struct idx_join_options *options,
-                                       struct idxi_progress *progress, idx_pairs_visitor visit, void *visit_context,
-                                       struct idx_error *error) {
+static enum idx_status search_distinct_copy(const struct distinct_copy *copy, const struct idx_join_options *options,
+                                            struct idxi_progress *progress, idx_pairs_visitor visit,
+                                            void *visit_context, struct idx_error *error) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
     uint64_t copy_bytes = copy->count * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {.distance = options->distance,
@@ -207,7 +207,7 @@ enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, cons
     IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
     idxi_progress_init(&progress, own.progress, own.context);
     enum idx_status status = copy_distinct(&copy, fingerprints, count, own.threads, &progress, error);
-    if (status == IDX_OK) status = search_distinct(&copy, &own, &progress, visit, visit_context, error);
+    if (status == IDX_OK) status = search_distinct_copy(&copy, &own, &progress, visit, visit_context, error);
     idxi_array_release(copy.fingerprints, copy.capacity);
     return status;
 }

@@ -63,18 +63,18 @@ static void find_set_and_common_bits(const uint64_t *side, size_t count, uint64_
 /* Sets spectrum->ranked_bits: counts for each bit the pairs of the sample that differ in it, and inserts the varying
  * bits in descending order of these counts. */
 static void rank_bits(struct spectrum *spectrum) {
-    unsigned differing[64];
+    unsigned differing_pairs[64];
     for (unsigned bit = 0; bit < 64; bit++) {
         unsigned a_set = 0, b_set = 0;
         for (size_t i = 0; i < spectrum->a_sample_count; i++) a_set += (unsigned)(spectrum->a[i] >> bit & 1);
         for (size_t i = 0; i < spectrum->b_sample_count; i++) b_set += (unsigned)(spectrum->b[i] >> bit & 1);
-        differing[bit] =
+        differing_pairs[bit] =
             a_set * ((unsigned)spectrum->b_sample_count - b_set) + b_set * ((unsigned)spectrum->a_sample_count - a_set);
     }
     spectrum->ranked_count = 0;
     for (uint64_t unranked = spectrum->varying; unranked != 0; unranked &= unranked - 1) {
         unsigned bit = (unsigned)__builtin_ctzll(unranked), place = spectrum->ranked_count++;
-        for (; place > 0 && differing[spectrum->ranked_bits[place - 1]] < differing[bit]; place--)
+        for (; place > 0 && differing_pairs[spectrum->ranked_bits[place - 1]] < differing_pairs[bit]; place--)
             spectrum->ranked_bits[place] = spectrum->ranked_bits[place - 1];
         spectrum->ranked_bits[place] = (unsigned char)bit;
     }
@@ -145,17 +145,17 @@ static void deal_bits(struct idxi_cut *cut, const struct spectrum *spectrum, uns
 
 /* Returns how many pairs of the sample are in a ball, summed over the balls, as a share of all its pairs. */
 static double measure_ball_share(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
-    size_t found = 0, compared = 0;
+    size_t found_count = 0, compared_count = 0;
     for (size_t i = 0; i < spectrum->a_sample_count; i++) {
         for (size_t j = 0; j < spectrum->b_sample_count; j++) {
             if (within && i == j) continue;
             uint64_t errors = spectrum->a[i] ^ spectrum->b[j];
             for (size_t n = 0; n < cut->count; n++)
-                found += idxf_count_bits(errors & cut->balls[n].mask) <= cut->balls[n].radius;
-            compared++;
+                found_count += idxf_count_bits(errors & cut->balls[n].mask) <= cut->balls[n].radius;
+            compared_count++;
         }
     }
-    return compared == 0 ? 0 : (double)found / (double)compared;
+    return compared_count == 0 ? 0 : (double)found_count / (double)compared_count;
 }
 
 /* A cut into so many parts of so many bits, and the nanoseconds that a search by it takes. */
@@ -168,8 +168,8 @@ struct layout {
  * Layouts with more than two buckets for each fingerprint are not considered, since most buckets would be empty. */
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
-    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all_time = get_compare_time(way, pairs, sizes->b);
-    struct layout best = {0, 0, all_time * IDXI_WORTH};
+    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), uncut_time = get_compare_time(way, pairs, sizes->b);
+    struct layout best = {0, 0, uncut_time * IDXI_WORTH};
     for (unsigned parts = 1; parts <= distance + 1 && parts <= bits; parts++) {
         for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= bits; width++) {
             if ((double)((uint64_t)1 << width) > 2 * (sizes->a + sizes->b)) break;
@@ -177,7 +177,7 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
             if (time < best.time) best = (struct layout){parts, width, time};
         }
     }
-    if (best.parts == 0) best.time = all_time;
+    if (best.parts == 0) best.time = uncut_time;
     return best;
 }
 
@@ -185,12 +185,12 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
  * with all is about as fast: then cut->count stays 0. */
 static void cut_if_faster(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
                           const struct sizes *sizes) {
-    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all_time = get_compare_time(way, pairs, sizes->b);
+    double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), uncut_time = get_compare_time(way, pairs, sizes->b);
     struct layout layout = choose_layout(way, sizes, spectrum->max_errors, spectrum->ranked_count);
     if (layout.parts == 0) return;
     deal_bits(cut, spectrum, layout.parts, layout.width);
     double sampled_time = get_compare_time(way, measure_ball_share(cut, spectrum, sizes->within) * pairs, sizes->b);
-    if (sampled_time > all_time * IDXI_WORTH) cut->count = 0;
+    if (sampled_time > uncut_time * IDXI_WORTH) cut->count = 0;
 }
 
 double idxi_get_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
@@ -264,15 +264,15 @@ static size_t count_steps(const struct sorted_sides *sorted) {
     return count_high_flips(sorted) << count_tile_number_bits(sorted);
 }
 
-/* Sets `lows` to the numbers with at most `radius` bits set among the bits of a value within a tile, and returns how
- * many there are. */
-static size_t list_low_flips(const struct sorted_sides *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
+/* Sets `low_flips` to the numbers with at most `radius` bits set among the bits of a value within a tile, and returns
+ * how many there are. */
+static size_t list_low_flips(const struct sorted_sides *sorted, unsigned radius, uint16_t low_flips[1 << TILE_BITS]) {
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     uint64_t end = UINT64_C(1) << bits;
     size_t count = 0;
     for (unsigned errors = 0; errors <= radius && errors <= bits; errors++) {
         for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : get_next_combination(low))
-            lows[count++] = (uint16_t)low;
+            low_flips[count++] = (uint16_t)low;
     }
     return count;
 }
@@ -337,8 +337,8 @@ struct ball_search {
     struct idxi_cut cut;
     uint32_t *counts; /* for sorting on several threads; may be NULL */
     struct sorted_sides sorted;
-    size_t ball, steps; /* the number of the ball that is searched, and how many steps that has */
-    atomic_size_t next; /* the next step */
+    size_t ball, step_count; /* the number of the ball that is searched, and how many steps that has */
+    atomic_size_t next;      /* the next step */
 };
 
 /* Returns whether the search goes on: false once goes_on of the first thread returns false. */
@@ -358,15 +358,15 @@ static enum idx_status run_on_team(struct ball_search *search, idxi_task task, s
     return idxi_run_parallel(search->threads, search->threads, task, search, search->progress, error);
 }
 
-/* Adds to the progress one share of the work on search->a and search->b: number `number`, from 0, of `count` equal
- * ones. Does nothing without progress. Errors: IDX_CANCELLED. */
-static enum idx_status add_share_to_progress(const struct ball_search *search, double number, double count,
+/* Adds to the progress one share of the work on search->a and search->b: number `share`, from 0, of `share_count`
+ * equal ones. Does nothing without progress. Errors: IDX_CANCELLED. */
+static enum idx_status add_share_to_progress(const struct ball_search *search, double share, double share_count,
                                              struct idx_error *error) {
     if (search->progress == NULL) return IDX_OK;
     double side_pairs = count_pairs(search->a.count, search->b.fingerprints, search->b.count);
     double work_per_pair = search->all_pairs > 0 ? search->work / search->all_pairs : search->work;
-    uint64_t work_before = (uint64_t)((search->done_pairs + side_pairs * number / count) * work_per_pair);
-    uint64_t work_after = (uint64_t)((search->done_pairs + side_pairs * (number + 1) / count) * work_per_pair);
+    uint64_t work_before = (uint64_t)((search->done_pairs + side_pairs * share / share_count) * work_per_pair);
+    uint64_t work_after = (uint64_t)((search->done_pairs + side_pairs * (share + 1) / share_count) * work_per_pair);
     return idxi_progress_add(search->progress, work_after - work_before, error);
 }
 
@@ -387,11 +387,11 @@ static enum idx_status sort_side(const struct ball_search *search, const struct 
  * ended. Each step adds an equal share to the progress. */
 static enum idx_status search_remaining_steps(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
-    double count = (double)search->steps * (double)search->cut.count;
+    double share_count = (double)search->step_count * (double)search->cut.count;
     size_t step;
-    while (is_going_on(search) && (step = atomic_fetch_add(&search->next, 1)) < search->steps) {
+    while (is_going_on(search) && (step = atomic_fetch_add(&search->next, 1)) < search->step_count) {
         search_tile_pair(search->team[thread], &search->sorted, step);
-        IDXI_TRY(add_share_to_progress(search, (double)(search->ball * search->steps + step), count, error));
+        IDXI_TRY(add_share_to_progress(search, (double)(search->ball * search->step_count + step), share_count, error));
     }
     return IDX_OK;
 }
@@ -407,7 +407,7 @@ static enum idx_status search_current_ball(struct ball_search *search, struct id
                                            .within = within,
                                            .width = search->cut.width,
                                            .radius = ball.radius};
-    search->steps = count_steps(&search->sorted);
+    search->step_count = count_steps(&search->sorted);
     IDXI_TRY(run_on_team(search, search_remaining_steps, error));
     for (unsigned i = 0; i < search->threads; i++) idxi_balls_add_searched(search->team[i], ball);
     return IDX_OK;
@@ -417,10 +417,10 @@ static enum idx_status search_current_ball(struct ball_search *search, struct id
  * balls, also after an error, but not those that were searched before the call. */
 static enum idx_status search_all_balls(struct ball_search *search, struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    size_t outer_count = search->team[0]->comparison.before_count;
+    size_t earlier_ball_count = search->team[0]->comparison.before_count;
     for (search->ball = 0; search->ball < search->cut.count && is_going_on(search) && status == IDX_OK; search->ball++)
         status = search_current_ball(search, error);
-    for (unsigned i = 0; i < search->threads; i++) search->team[i]->comparison.before_count = outer_count;
+    for (unsigned i = 0; i < search->threads; i++) search->team[i]->comparison.before_count = earlier_ball_count;
     return status;
 }
 

@@ -66,8 +66,8 @@ enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threa
                                   struct idxi_progress *progress, uint64_t work, const uint64_t *a, size_t a_count,
                                   const uint64_t *b, size_t b_count, struct idx_error *error);
 
-/* Does the same on the calling thread alone, within balls->memory, and without progress. It never fails: where memory
- * runs out, it compares all with all. */
+/* Finds the same pairs as idxi_balls_search, on the calling thread alone, within balls->memory, and without progress.
+ * It never fails: where memory runs out, it compares all with all. */
 void idxi_balls_search_alone(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                              size_t b_count);
 

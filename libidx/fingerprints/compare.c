@@ -12,7 +12,7 @@
  * instructions of that kind. */
 
 /* Visits a pair within the distance, unless it lies in a ball of comparison->before. */
-IDXF_INLINE void visit_unless_found(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
+IDXF_INLINE void visit_pair_if_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     for (size_t i = 0; i < comparison->before_count; i++) {
         if (idxf_count_bits((a ^ b) & comparison->before[i].mask) <= comparison->before[i].radius) return;
     }
@@ -22,7 +22,7 @@ IDXF_INLINE void visit_unless_found(struct idxi_comparison *comparison, uint64_t
 /* Compares one fingerprint with each of `b`, and visits the near pairs. */
 IDXF_INLINE void compare_with_each(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) visit_unless_found(comparison, a, b[i]);
+        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) visit_pair_if_new(comparison, a, b[i]);
     }
 }
 
@@ -42,7 +42,7 @@ IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint6
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
-            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) visit_unless_found(comparison, a[i], a[j]);
+            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) visit_pair_if_new(comparison, a[i], a[j]);
         }
     }
 }
@@ -51,11 +51,11 @@ IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t
 typedef void (*bucket_comparer)(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                 const uint64_t *b, size_t b_count);
 
-/* A bucket of `b`, and a bucket of `a` to compare it with; `same` if they are one. */
+/* A bucket of `b`, and a bucket of `a` to compare it with; `are_same` if they are one. */
 struct two_buckets {
     const uint64_t *a, *b;
     size_t a_count, b_count;
-    bool same;
+    bool are_same;
 };
 
 /* Sets the bucket of `a` in *two to bucket `a_value`; *two has bucket `b_value` of `b` already. Returns whether the
@@ -66,9 +66,9 @@ IDXF_INLINE bool add_bucket_of_a(struct idxi_comparison *comparison, const struc
     if (pairs->within && b_value < a_value) return false;
     two->a = pairs->a + pairs->a_starts[a_value];
     two->a_count = pairs->a_starts[a_value + 1] - pairs->a_starts[a_value];
-    two->same = pairs->within && a_value == b_value;
+    two->are_same = pairs->within && a_value == b_value;
     if (__builtin_expect(two->a_count * two->b_count <= comparison->max_comparisons, 1)) return true;
-    comparison->match_large(comparison, two->a, two->a_count, two->same ? NULL : two->b, two->b_count);
+    comparison->match_large(comparison, two->a, two->a_count, two->are_same ? NULL : two->b, two->b_count);
     return false;
 }
 
@@ -81,7 +81,7 @@ IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison
                                   .b_count = pairs->b_starts[b_value + 1] - pairs->b_starts[b_value]};
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
             if (add_bucket_of_a(comparison, pairs, value ^ pairs->low_flips[i], b_value, &two) && two.a_count > 0)
-                compare(comparison, two.a, two.a_count, two.same ? NULL : two.b, two.b_count);
+                compare(comparison, two.a, two.a_count, two.are_same ? NULL : two.b, two.b_count);
         }
     }
 }
@@ -99,7 +99,7 @@ IDXF_INLINE void compare_two_buckets(struct idxi_comparison *comparison, const u
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
 /* The extractor for any processor. */
-IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
+IDXF_INLINE uint64_t extract_bits(uint64_t number, uint64_t mask) {
     uint64_t bits = 0;
     for (unsigned bit = 0; mask != 0; bit++, mask &= mask - 1) bits |= (number >> __builtin_ctzll(mask) & 1) << bit;
     return bits;
@@ -152,17 +152,17 @@ static void compare_buckets_portable(struct idxi_comparison *comparison, const s
 /* The `with_bucket` of idxi_compare_way for any processor. */
 static void compare_with_buckets_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                           const struct idxi_folded_buckets *b) {
-    compare_with_buckets(extract, comparison, a, count, b);
+    compare_with_buckets(extract_bits, comparison, a, count, b);
 }
 
 /* The `count` of idxi_compare_way for any processor. */
 static void count_values_portable(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
-    count_values(extract, from, count, mask, counts);
+    count_values(extract_bits, from, count, mask, counts);
 }
 
 /* The `place` of idxi_compare_way for any processor. */
 static void place_values_portable(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places) {
-    place_values(extract, from, count, mask, to, places);
+    place_values(extract_bits, from, count, mask, to, places);
 }
 
 static const struct idxi_compare_way portable = {.name = "portable",
@@ -189,23 +189,23 @@ IDXF_BMI2 static void compare_runs_bmi2(struct idxi_comparison *comparison, cons
 }
 
 /* The extractor for processors with BMI2. */
-IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
+IDXF_BMI2 static inline uint64_t extract_bits_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
 /* The `with_bucket` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void compare_with_buckets_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                                 const struct idxi_folded_buckets *b) {
-    compare_with_buckets(extract_bmi2, comparison, a, count, b);
+    compare_with_buckets(extract_bits_bmi2, comparison, a, count, b);
 }
 
 /* The `count` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void count_values_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
-    count_values(extract_bmi2, from, count, mask, counts);
+    count_values(extract_bits_bmi2, from, count, mask, counts);
 }
 
 /* The `place` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void place_values_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
                                         uint32_t *places) {
-    place_values(extract_bmi2, from, count, mask, to, places);
+    place_values(extract_bits_bmi2, from, count, mask, to, places);
 }
 
 /* ---- With AVX2 ---- */
@@ -216,7 +216,7 @@ IDXF_BMI2 static void place_values_bmi2(const uint64_t *from, size_t count, uint
  * loop around it keeps its vectors in registers. */
 IDXF_AVX2 __attribute__((noinline)) static void visit_near_bits(struct idxi_comparison *comparison, uint64_t a,
                                                                 const uint64_t *b, unsigned near) {
-    for (; near != 0; near &= near - 1) visit_unless_found(comparison, a, b[__builtin_ctz(near)]);
+    for (; near != 0; near &= near - 1) visit_pair_if_new(comparison, a, b[__builtin_ctz(near)]);
 }
 
 /* Loads `count` fingerprints, or if there are more than lanes, as many as fit. Other lanes are 0, and nothing is read
@@ -346,7 +346,7 @@ IDXF_AVX512 static void compare_between_avx512(struct idxi_comparison *compariso
 /* Visits the pairs a[i], b[i] for each bit i of `near`. Not inlined, so that loops keep their vectors in registers. */
 IDXF_AVX512 __attribute__((noinline)) static void visit_aligned(struct idxi_comparison *comparison, const uint64_t *a,
                                                                 const uint64_t *b, unsigned near) {
-    for (; near != 0; near &= near - 1) visit_unless_found(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
+    for (; near != 0; near &= near - 1) visit_pair_if_new(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
 /* Two successive vectors that are compared with later ones. In all lanes, `run_mask` has the bits in which a run
@@ -445,8 +445,9 @@ IDXF_AVX512 __attribute__((noinline)) static void gather_near_pairs(struct idxi_
     if (count >= MAX_NEAR) visit_gathered_pairs(comparison, near);
 }
 
-/* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors: a constant in each
- * call, as in compare_held_avx2. Lanes beyond `b` hold its first fingerprint, which changes no least distance. */
+/* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors. `vectors` is a
+ * constant in each call, so that the compiler unrolls the loops over them. Lanes beyond `b` hold its first fingerprint,
+ * which changes no least distance. */
 IDXF_AVX512 IDXF_INLINE void compare_held_avx512(struct idxi_comparison *comparison, struct near_pairs *near,
                                                  const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
                                                  const unsigned vectors) {
@@ -514,7 +515,7 @@ IDXF_AVX512 static void compare_buckets_avx512(struct idxi_comparison *compariso
         size_t gathered_count = 0;
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
             if (!add_bucket_of_a(comparison, pairs, value ^ pairs->low_flips[i], b_value, &two)) continue;
-            if (two.same) {
+            if (two.are_same) {
                 compare_within_avx512(comparison, two.a, two.a_count);
             } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
                 compare_all_avx512(comparison, &near, two.a, two.a_count, two.b, two.b_count);

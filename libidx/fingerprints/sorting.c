@@ -20,26 +20,25 @@ static size_t find_share_begin(const struct idxi_sorting *sorting, size_t thread
 
 /* Returns the numbers of a thread, one for each value: first how many fingerprints of its share have the value, later
  * the place in the output for the next one. */
-static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
+static uint32_t *get_thread_counts(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
-/* An idxi_task: counts the values of a thread's share. It adds nothing to the progress, and fails only if the caller
- * has cancelled; so does place_share. */
-static enum idx_status count_share(void *context, size_t thread, struct idx_error *error) {
+/* An idxi_task: counts the values of a thread's share. Adds nothing to the progress: fails only if cancelled. */
+static enum idx_status count_values_of_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
-    memset(get_counts(sorting, thread), 0, idxi_get_counts_bytes(idxf_count_bits(sorting->mask)));
-    sorting->way->count(sorting->from + begin, end - begin, sorting->mask, get_counts(sorting, thread));
+    memset(get_thread_counts(sorting, thread), 0, idxi_get_counts_bytes(idxf_count_bits(sorting->mask)));
+    sorting->way->count(sorting->from + begin, end - begin, sorting->mask, get_thread_counts(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* An idxi_task: moves the fingerprints of a thread's share to their places. */
-static enum idx_status place_share(void *context, size_t thread, struct idx_error *error) {
+/* An idxi_task: moves the fingerprints of a thread's share to their places. Fails only if cancelled. */
+static enum idx_status place_fingerprints_of_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
     sorting->way->place(sorting->from + begin, end - begin, sorting->mask, sorting->to.fingerprints,
-                        get_counts(sorting, thread));
+                        get_thread_counts(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
@@ -51,7 +50,7 @@ static void turn_counts_into_places(const struct idxi_sorting *sorting) {
     for (size_t value = 0; value < values; value++) {
         starts[value] = next_place;
         for (size_t thread = 0; thread < sorting->threads; thread++) {
-            uint32_t *place = get_counts(sorting, thread) + value, count = *place;
+            uint32_t *place = get_thread_counts(sorting, thread) + value, count = *place;
             *place = next_place;
             next_place += count;
         }
@@ -67,7 +66,7 @@ enum idx_status idxi_sort_into_buckets(struct idxi_sorting *sorting, struct idx_
                           sorting->to.starts + 1);
         return sorting->progress == NULL ? IDX_OK : idxi_progress_add(sorting->progress, 0, error);
     }
-    IDXI_TRY(idxi_run_parallel(threads, threads, count_share, sorting, sorting->progress, error));
+    IDXI_TRY(idxi_run_parallel(threads, threads, count_values_of_share, sorting, sorting->progress, error));
     turn_counts_into_places(sorting);
-    return idxi_run_parallel(threads, threads, place_share, sorting, sorting->progress, error);
+    return idxi_run_parallel(threads, threads, place_fingerprints_of_share, sorting, sorting->progress, error);
 }

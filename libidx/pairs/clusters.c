@@ -35,8 +35,7 @@ struct clustering {
     struct idxi_numbering numbering;
     struct numbers numbers;
     struct idxi_stars stars; /* used only while the numbers are in memory */
-    /* Pairs by their first, and by their second fingerprint; in the end the members of clusters, and their documents.
-     */
+    /* Pairs by their first, and by their second fingerprint; later the members of clusters, and their documents. */
     struct idxi_sorter pairs, pairs_by_second;
     uint32_t *roots;        /* by number: a smaller number of its cluster, or itself; in the end the representative */
     uint64_t *several_bits; /* bits by number: 1 if this is a representative whose cluster has several fingerprints */
@@ -93,7 +92,7 @@ static enum idx_status store_for_stars(struct clustering *clustering, uint64_t a
 }
 
 /* Returns the visitor for pairs of two numbers that the method of clustering needs. */
-static numbered_visitor choose_visitor(const struct clustering *clustering) {
+static numbered_visitor choose_pair_visitor(const struct clustering *clustering) {
     return clustering->options.method == IDX_CLUSTER_STAR ? store_for_stars : unite_clusters;
 }
 
@@ -111,7 +110,7 @@ static enum idx_status cluster_pair(struct clustering *clustering, const struct 
     size_t a = idxi_value_slots_find(&numbers->slots, pair->a), b = idxi_value_slots_find(&numbers->slots, pair->b);
     if (a == SIZE_MAX || b == SIZE_MAX)
         return fail_unmapped_fingerprint(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
-    return choose_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
+    return choose_pair_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
 }
 
 /* The place of a number is prefetched so many pairs ahead of its use. */
@@ -293,7 +292,7 @@ static enum idx_status number_sorted_pairs(struct clustering *clustering, struct
     IDXI_TRY(idxi_sorter_open(&clustering->pairs_by_second, &clustering->sorting, error));
     IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs, add_pair_by_second, error));
     IDXI_TRY(reopen_sorter(&clustering->pairs, &clustering->sorting, error));
-    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs_by_second, choose_visitor(clustering), error));
+    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs_by_second, choose_pair_visitor(clustering), error));
     idxi_sorter_close(&clustering->pairs_by_second);
     return IDX_OK;
 }

@@ -111,7 +111,7 @@ static bool is_common(const void *context, uint64_t hash) {
 /* Removes the common hashes from search->first_hash to search->last_hash from all sets. Lowers search->last_hash if
  * these are too many to count in one pass. Adds to *removed how many different hashes it removed. Frees the table of
  * the pass. */
-static enum idx_status remove_in_pass(struct common_search *search, uint64_t *removed, struct idx_error *error) {
+static enum idx_status remove_hashes_in_pass(struct common_search *search, uint64_t *removed, struct idx_error *error) {
     struct idxi_set_store *store = search->removal->store;
     struct idxi_set_reader reader = {.store = store};
     uint64_t common_count = 0;
@@ -130,14 +130,14 @@ static enum idx_status remove_in_pass(struct common_search *search, uint64_t *re
 
 /* Makes the counters, which the caller frees even after an error, and removes all common hashes, in as many passes as
  * the memory requires. Adds their number to *removed. */
-static enum idx_status remove_in_passes(struct common_search *search, uint64_t *removed, struct idx_error *error) {
+static enum idx_status remove_in_all_passes(struct common_search *search, uint64_t *removed, struct idx_error *error) {
     const struct idxi_removal *removal = search->removal;
     enum idx_status status = idxi_counters_make(&search->counters, IDXI_COUNTERS_EXACT, removal->store,
                                                 removal->memory / SHARES, removal->threads, removal->progress, error);
     if (status == IDX_OK) status = idxi_counters_add_copies(&search->counters, removal->store, search->copies, error);
     for (bool has_more = true; has_more && status == IDX_OK; search->first_hash = search->last_hash + 1) {
         search->last_hash = UINT64_MAX;
-        status = remove_in_pass(search, removed, error);
+        status = remove_hashes_in_pass(search, removed, error);
         has_more = search->last_hash < UINT64_MAX;
     }
     return status;
@@ -154,7 +154,7 @@ enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t 
     search.copies = calloc(removal->store->count, sizeof *search.copies);
     if (search.copies == NULL) return idxi_fail_memory(error);
     idxi_set_store_count_copies(removal->store, search.copies);
-    enum idx_status status = remove_in_passes(&search, removed, error);
+    enum idx_status status = remove_in_all_passes(&search, removed, error);
     idxi_counters_free(&search.counters);
     free(search.copies);
     free(search.slots);

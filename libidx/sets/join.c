@@ -61,7 +61,7 @@ static bool may_join_equal(const struct idxi_set_join *join, uint32_t rank) {
 }
 
 /* Sets the result of the set of a rank to the set of rank `kept`, which is kept and equals it, or is the set itself. */
-static void set_kept(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
+static void write_kept_set(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
     uint32_t member_count = get_set(join, rank)->count;
     *get_result(join, rank) = (struct idx_kept_set){.kept = kept, .shared = member_count, .total = member_count};
 }
@@ -70,7 +70,7 @@ static void set_kept(const struct idxi_set_join *join, uint32_t rank, uint32_t k
 static void reset_results(const struct idxi_set_join *join) {
     for (uint32_t rank = 0; rank < join->store->count; rank++) {
         *get_result(join, rank) = (struct idx_kept_set){.kept = UINT64_MAX};
-        if (rank < join->known) set_kept(join, rank, rank);
+        if (rank < join->known) write_kept_set(join, rank, rank);
     }
 }
 
@@ -102,13 +102,13 @@ static enum idx_status improve_result(const struct idxi_set_join *join, struct i
 /* Returns whether a set needs no comparison to find its result. If that is because it joins an equal set of an earlier
  * block, sets its result to that. A set of the first join->known ranks is prepared only to be indexed, so it needs
  * nothing if an equal one was indexed before, or if no more sets are indexed. */
-static bool try_without_comparison(const struct idxi_set_join *join, uint32_t rank) {
+static bool settle_without_comparison(const struct idxi_set_join *join, uint32_t rank) {
     const uint32_t equal_rank = find_first_equal(join, rank);
     if (rank < join->known) return equal_rank != rank || join->is_full;
     if (is_kept(join, rank)) return true;
     /* Results of this block may be written by other threads at this moment. */
     if (equal_rank >= join->begin || !is_kept(join, equal_rank) || !may_join_equal(join, rank)) return false;
-    set_kept(join, rank, equal_rank);
+    write_kept_set(join, rank, equal_rank);
     return true;
 }
 
@@ -122,22 +122,22 @@ static enum idx_status prepare_queries(const struct idxi_set_join *join, struct 
     for (uint32_t rank = task->begin; rank < task->end; rank++) {
         struct idxi_query *query = &queries[rank - task->begin];
         *query = (struct idxi_query){.rank = rank};
-        if (join->kept != NULL ? !try_without_comparison(join, rank) : find_first_equal(join, rank) == rank)
+        if (join->kept != NULL ? !settle_without_comparison(join, rank) : find_first_equal(join, rank) == rank)
             wanted[wanted_count++] = query;
     }
     IDXI_TRY(idxi_prober_prepare(prober, wanted, wanted_count, error));
     for (size_t i = 0; i < wanted_count && join->kept != NULL; i++) {
         const uint32_t rank = wanted[i]->rank;
-        if (wanted[i]->listed == 0 && find_first_equal(join, rank) == rank) set_kept(join, rank, rank);
+        if (wanted[i]->listed == 0 && find_first_equal(join, rank) == rank) write_kept_set(join, rank, rank);
     }
     return IDX_OK;
 }
 
 /* Finds all sets of a scope that are similar to the set of a query, and if there are any, calls join->visit with them.
  */
-static enum idx_status visit_similar(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                     const struct idxi_scope *scope, const struct idxi_query *query,
-                                     struct idx_error *error) {
+static enum idx_status visit_similar_sets(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                          const struct idxi_scope *scope, const struct idxi_query *query,
+                                          struct idx_error *error) {
     struct idxi_similar none = {0};
     prober->found_count = 0;
     IDXI_TRY(idxi_prober_compare(prober, scope, query, &none, error));
@@ -150,7 +150,7 @@ static enum idx_status compare_with_indexed(const struct idxi_set_join *join, st
                                             const struct idxi_query *query, struct idx_error *error) {
     const struct idxi_scope scope = {.postings = &join->indexed, .end = UINT32_MAX};
     if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
-    if (join->kept == NULL) return visit_similar(join, prober, &scope, query, error);
+    if (join->kept == NULL) return visit_similar_sets(join, prober, &scope, query, error);
     return improve_result(join, prober, &scope, query, error);
 }
 
@@ -159,7 +159,7 @@ static enum idx_status compare_with_indexed(const struct idxi_set_join *join, st
 static enum idx_status compare_task(const struct idxi_set_join *join, struct idxi_set_task *task,
                                     struct idxi_prober *prober, struct idxi_query *queries, struct idx_error *error) {
     const uint32_t count = task->end - task->begin;
-    IDXI_TRY(idxi_prober_begin(prober, &task->arena, task->members, error));
+    IDXI_TRY(idxi_prober_use_arena(prober, &task->arena, task->members, error));
     IDXI_TRY(prepare_queries(join, prober, task, queries, error));
     for (uint32_t i = 0; i < count; i++) {
         if (i + FETCHED_AHEAD < count) idxi_postings_prefetch(&join->indexed, &queries[i + FETCHED_AHEAD]);
@@ -217,12 +217,12 @@ static enum idx_status index_sets_of_block(struct idxi_set_join *join, struct id
 
 /* Compares a set with those before it in the block. Sets must_compare if it is similar to any of them, or would join an
  * equal one: then it is compared again in order of rank. If all similar sets are visited, visits them instead. */
-static enum idx_status compare_with_block(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                          const struct idxi_query *query, struct idx_error *error) {
+static enum idx_status compare_set_with_block(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                              const struct idxi_query *query, struct idx_error *error) {
     struct idxi_set_in_block *in_block = &join->in_block[query->rank - join->begin];
     struct idxi_scope scope = {.postings = &join->block, .end = in_block->end};
     if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
-    if (join->kept == NULL) return visit_similar(join, prober, &scope, query, error);
+    if (join->kept == NULL) return visit_similar_sets(join, prober, &scope, query, error);
     in_block->must_compare = has_equal_in_block(join, query->rank);
     if (in_block->must_compare) return IDX_OK;
     struct idxi_similar best = get_best_so_far(join, query->rank);
@@ -237,7 +237,7 @@ static enum idx_status compare_in_block(void *context, size_t number, unsigned t
     const struct idxi_set_join *join = context;
     const struct idxi_set_task *task = &join->tasks[number];
     for (uint32_t rank = task->begin; rank < task->end; rank++)
-        IDXI_TRY(compare_with_block(join, &join->probers[thread], &join->queries[rank - join->begin], error));
+        IDXI_TRY(compare_set_with_block(join, &join->probers[thread], &join->queries[rank - join->begin], error));
     return IDX_OK;
 }
 
@@ -251,12 +251,12 @@ static enum idx_status decide_set_of_block(const struct idxi_set_join *join, con
     *must_index = rank < join->known && query->listed > 0;
     if (is_kept(join, rank)) return IDX_OK;
     if (is_kept(join, equal_rank) && may_join_equal(join, rank)) {
-        set_kept(join, rank, equal_rank);
+        write_kept_set(join, rank, equal_rank);
         return IDX_OK;
     }
     if (in_block->must_compare) IDXI_TRY(improve_result(join, &join->probers[0], &scope, query, error));
     if (get_result(join, rank)->total > 0) return IDX_OK;
-    set_kept(join, rank, rank);
+    write_kept_set(join, rank, rank);
     *must_index = query->listed > 0;
     return IDX_OK;
 }
@@ -284,7 +284,7 @@ static size_t count_max_tasks(const struct idxi_set_join *join) { return (size_t
 
 /* Sets *task to the sets from `rank` on: up to `max_sets` of them, with up to MAX_TASK_MEMBERS members together, but at
  * least one, which there must be. Returns the rank of the set after them. */
-static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank,
+static uint32_t fill_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank,
                           uint32_t max_sets) {
     const size_t count = join->store->count;
     task->begin = rank;
@@ -299,12 +299,12 @@ static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task
 
 /* Makes a block of sets from join->begin on, where there must be one, and divides it into tasks. Sets join->end to the
  * rank behind the block, and returns how many tasks there are. */
-static size_t make_tasks(struct idxi_set_join *join) {
+static size_t divide_into_tasks(struct idxi_set_join *join) {
     size_t task_count = 0;
     uint32_t rank = join->begin, max_sets = rank / SETS_BEFORE_EACH;
     max_sets = max_sets < MIN_SETS_OF_TASK ? MIN_SETS_OF_TASK : (uint32_t)idxi_min(max_sets, MAX_SETS_OF_TASK);
     while (task_count < count_max_tasks(join) && rank < join->store->count)
-        rank = make_task(join, &join->tasks[task_count++], rank, max_sets);
+        rank = fill_task(join, &join->tasks[task_count++], rank, max_sets);
     join->end = rank;
     return task_count;
 }
@@ -349,7 +349,7 @@ static enum idx_status finish_block(struct idxi_set_join *join, size_t task_coun
 enum { WAITING_PER_TASK = 1 << 12, MIN_NUMBERS_OF_PART = 1 << 16 };
 
 /* Returns whether searches need all members of a set: they do once the indexed sets have signatures. */
-static bool searches_use_all_members(const struct idxi_set_join *join) { return join->indexed.sizes != NULL; }
+static bool searches_use_all_members(const struct idxi_set_join *join) { return join->indexed.signed_sets != NULL; }
 
 /* An idx_task: prepares up to WAITING_PER_TASK waiting sets, and compares them with the indexed ones. Writes them to
  * the file unless an earlier round did so, or searches need all their members. */
@@ -364,7 +364,7 @@ static enum idx_status compare_waiting_task(void *context, size_t number, unsign
     uint32_t part_begin = (uint32_t)begin_rank;
     buffer->used = 0;
     for (uint32_t rank = part_begin; rank < end_rank;) {
-        rank = make_task(join, task, rank, (uint32_t)idxi_min(end_rank - rank, MAX_SETS_OF_TASK));
+        rank = fill_task(join, task, rank, (uint32_t)idxi_min(end_rank - rank, MAX_SETS_OF_TASK));
         IDXI_TRY(compare_task(join, task, &join->probers[thread], queries, error));
         for (uint32_t i = 0; writes_sets && i < task->end - task->begin; i++)
             IDXI_TRY(idxi_waiting_append_set(buffer, &queries[i], error));
@@ -382,7 +382,7 @@ static bool read_waiting(const struct idxi_set_join *join, unsigned thread, size
     const struct idxi_query_arena *buffer = &join->part_buffers[thread];
     while (*place < buffer->used) {
         idxi_waiting_parse_set(buffer, place, query);
-        if (query->rank < join->begin || (join->kept != NULL && try_without_comparison(join, query->rank))) continue;
+        if (query->rank < join->begin || (join->kept != NULL && settle_without_comparison(join, query->rank))) continue;
         idxi_prober_set_min_to_contain(&join->probers[thread], query);
         idxi_postings_prefetch(&join->indexed, query);
         return true;
@@ -438,7 +438,7 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t begin, uin
     idxi_postings_clear(&join->indexed);
     IDXI_TRY(idxi_progress_begin(join->progress, IDX_PHASE_SETS, set_count - begin, error));
     for (join->begin = begin; join->begin < set_count && !join->is_full; join->begin = join->end) {
-        const size_t task_count = make_tasks(join);
+        const size_t task_count = divide_into_tasks(join);
         const uint64_t compared_before = count_compared(join);
         IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_new_sets, join, join->progress, error));
         IDXI_TRY(finish_block(join, task_count, compared_before, error));
@@ -447,8 +447,8 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t begin, uin
     return *next < set_count ? compare_all_waiting(join, *next, error) : IDX_OK;
 }
 
-/* Allocates what a join works with. close_join frees it, and must be called even after an error. */
-static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
+/* Allocates what a join works with. free_join frees it, and must be called even after an error. */
+static enum idx_status allocate_join(struct idxi_set_join *join, struct idx_error *error) {
     const size_t task_count = count_max_tasks(join), query_count = task_count * MAX_SETS_OF_TASK;
     idxi_waiting_init(&join->waiting, join->store);
     IDXI_TRY(idxi_postings_init(&join->indexed, join->threads, error));
@@ -479,8 +479,8 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
     return IDX_OK;
 }
 
-/* Frees what open_join has made, even if it failed, and sets summary.candidates by the counts of the threads. */
-static void close_join(struct idxi_set_join *join) {
+/* Frees what allocate_join has made, even if it failed, and sets summary.candidates by the counts of the threads. */
+static void free_join(struct idxi_set_join *join) {
     if (join->probers != NULL) join->summary.candidates = count_compared(join);
     for (unsigned i = 0; join->probers != NULL && i < join->threads; i++) idxi_prober_close(&join->probers[i]);
     for (size_t i = 0; join->tasks != NULL && i < count_max_tasks(join); i++) free(join->tasks[i].arena.numbers);
@@ -499,10 +499,10 @@ static void close_join(struct idxi_set_join *join) {
 
 enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error) {
     if (join->kept != NULL) reset_results(join);
-    enum idx_status status = open_join(join, error);
+    enum idx_status status = allocate_join(join, error);
     for (uint32_t start = 0, next; start < join->store->count && status == IDX_OK; start = next)
         status = run_round(join, start, &next, error);
     if (status == IDX_OK && join->kept != NULL) replace_ranks_by_numbers(join);
-    close_join(join);
+    free_join(join);
     return status;
 }

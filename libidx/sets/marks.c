@@ -23,19 +23,19 @@ static void mark_tag(struct idxi_marks *marks, uint32_t tag) {
 }
 
 /* Marks the prefix of set number `number`, unless an earlier set equals it. Overwrites the arena. */
-static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *prober, struct idxi_query_arena *arena,
-                                uint32_t number, struct idx_error *error) {
+static enum idx_status mark_prefix_of_set(struct idxi_marks *marks, struct idxi_prober *prober,
+                                          struct idxi_query_arena *arena, uint32_t number, struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[number];
     struct idxi_query query = {.rank = number}, *queries[] = {&query};
     if (set->first != number) return IDX_OK;
-    IDXI_TRY(idxi_prober_begin(prober, arena, set->count, error));
+    IDXI_TRY(idxi_prober_use_arena(prober, arena, set->count, error));
     IDXI_TRY(idxi_prober_prepare(prober, queries, 1, error));
     for (uint32_t i = 0; i < query.prefix; i++) mark_tag(marks, query.tags[i]);
     return IDX_OK;
 }
 
 /* An idxi_task: marks the prefixes of the sets of a task, with a prober of its own. */
-static enum idx_status mark_task(void *context, size_t task, struct idx_error *error) {
+static enum idx_status mark_prefixes_of_task(void *context, size_t task, struct idx_error *error) {
     const struct mark_job *job = context;
     struct idxi_prober prober = *job->prober;
     struct idxi_query_arena arena = {0};
@@ -43,7 +43,7 @@ static enum idx_status mark_task(void *context, size_t task, struct idx_error *e
     enum idx_status status = IDX_OK;
     if (end > prober.store->count) end = prober.store->count;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
-        status = mark_set(job->marks, &prober, &arena, (uint32_t)i, error);
+        status = mark_prefix_of_set(job->marks, &prober, &arena, (uint32_t)i, error);
     idxi_prober_close(&prober);
     free(arena.numbers);
     return status == IDX_OK ? idxi_progress_add(job->progress, end - begin, error) : status;
@@ -57,8 +57,8 @@ enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prob
     if (marks->bits == NULL) return idxi_fail_memory(error);
     struct mark_job job = {marks, prober, progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, set_count, error));
-    return idxi_run_parallel((set_count + SETS_PER_TASK - 1) / SETS_PER_TASK, threads, mark_task, &job, progress,
-                             error);
+    return idxi_run_parallel((set_count + SETS_PER_TASK - 1) / SETS_PER_TASK, threads, mark_prefixes_of_task, &job,
+                             progress, error);
 }
 
 void idxi_marks_free(struct idxi_marks *marks) {

@@ -21,7 +21,7 @@ enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prob
 
 /* Returns whether a hash with this tag is marked, or another one that shares its counter. A tag is the high half of a
  * hash, whose first bits are the number of the counter. */
-static inline bool idxi_is_marked(const struct idxi_marks *marks, uint32_t tag) {
+static inline bool idxi_is_tag_marked(const struct idxi_marks *marks, uint32_t tag) {
     uint64_t bit = (uint64_t)tag << 32 >> marks->shift;
     return (marks->bits[bit / 64] >> bit % 64 & 1) != 0;
 }

@@ -7,7 +7,7 @@
 /* The least number of slots, and of bytes of `lows`; and how many bytes `lows` has at least for each member. */
 enum { MIN_SIZE = 64, MIN_LOWS_PER_MEMBER = 16 };
 
-enum idx_status idxi_members_begin(struct idxi_members *members, size_t max_members, struct idx_error *error) {
+enum idx_status idxi_members_reset(struct idxi_members *members, size_t max_members, struct idx_error *error) {
     size_t slot_count = MIN_SIZE;
     while (slot_count < 2 * max_members) slot_count *= 2;
     if (slot_count > members->capacity) {

@@ -24,7 +24,7 @@ static inline uint64_t idxi_mix(uint64_t hash) {
 }
 
 /* Empties the table, and gives it room for `max_members` members, reusing its memory. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_members_begin(struct idxi_members *members, size_t max_members, struct idx_error *error);
+enum idx_status idxi_members_reset(struct idxi_members *members, size_t max_members, struct idx_error *error);
 
 /* Adds a mixed hash as a member; the table must have room for it. Returns false if it was a member before. */
 static inline bool idxi_members_add(struct idxi_members *members, uint64_t hash) {
@@ -40,7 +40,7 @@ static inline bool idxi_members_add(struct idxi_members *members, uint64_t hash)
     return true;
 }
 
-/* Returns whether a mixed hash is a member. idxi_members_begin must have been called. */
+/* Returns whether a mixed hash is a member. idxi_members_reset must have been called. */
 static inline bool idxi_members_has(const struct idxi_members *members, uint64_t hash) {
     if (hash == 0) return members->has_zero;
     size_t slot = (uint32_t)hash & members->mask;
@@ -63,7 +63,7 @@ static inline size_t idxi_members_count_lows(const struct idxi_members *members,
     return member_count;
 }
 
-/* Returns whether any member has these low 32 bits. idxi_members_begin must have been called. */
+/* Returns whether any member has these low 32 bits. idxi_members_reset must have been called. */
 static inline bool idxi_members_has_low(const struct idxi_members *members, uint32_t low) {
     size_t slot = low & members->mask;
     for (; members->slots[slot] != 0; slot = (slot + 1) & members->mask)

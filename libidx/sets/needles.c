@@ -79,18 +79,8 @@ static enum idx_status measure_needles(struct idx_needles *needles, const struct
                      needles->member_count);
 }
 
-/* Frees what only making needles needs, even if it was allocated in part. */
-static void free_build(struct build *build) {
-    free(build->keys);
-    free(build->numbers);
-    free(build->spare_keys);
-    free(build->spare_numbers);
-    free(build->runs);
-    free(build->tally);
-}
-
-/* Allocates the arrays whose sizes measure_needles has found. free_build and idx_needles_close free them, also after an
- * error. */
+/* Allocates the arrays whose sizes measure_needles has found. make_needles and idx_needles_close free them, also after
+ * an error. */
 static enum idx_status allocate_arrays(struct idx_needles *needles, struct build *build, struct idx_error *error) {
     const size_t member_capacity = needles->member_count + 1;
     uint64_t **const arrays[] = {&build->keys, &build->numbers, &build->spare_keys, &build->spare_numbers};
@@ -218,7 +208,12 @@ static enum idx_status make_needles(struct idx_needles *needles, const struct id
     if (status == IDX_OK) status = read_and_sort_members(needles, store, &build, error);
     if (status == IDX_OK) status = rank_hashes(needles, &build, error);
     if (status == IDX_OK) list_needles_by_ranks(needles, &build);
-    free_build(&build);
+    free(build.keys);
+    free(build.numbers);
+    free(build.spare_keys);
+    free(build.spare_numbers);
+    free(build.runs);
+    free(build.tally);
     return status == IDX_OK ? make_directory(needles, error) : status;
 }
 
@@ -267,8 +262,8 @@ struct idx_needle_finder {
     const struct idx_needles *needles;
     uint32_t *hits; /* the ranks of the set's members that needles have, each once */
     size_t hit_count, hit_capacity;
-    uint64_t *is_hit; /* a bit for each rank: it is among these */
-    uint64_t *seen;   /* a bit for each needle: it was compared with the set */
+    uint64_t *hit_bits;  /* a bit for each rank: it is among these */
+    uint64_t *seen_bits; /* a bit for each needle: it was compared with the set */
     struct idx_needle_match *matches;
     size_t match_count, match_capacity;
 };
@@ -281,9 +276,9 @@ enum idx_status idx_needle_finder_open(struct idx_needle_finder **finder, const 
     struct idx_needle_finder *new_finder = calloc(1, sizeof *new_finder);
     if (new_finder == NULL) return idxi_fail_memory(error);
     new_finder->needles = needles;
-    new_finder->is_hit = calloc(needles->hash_count / 64 + 1, sizeof *new_finder->is_hit);
-    new_finder->seen = calloc(needles->count / 64 + 1, sizeof *new_finder->seen);
-    if (new_finder->is_hit == NULL || new_finder->seen == NULL) {
+    new_finder->hit_bits = calloc(needles->hash_count / 64 + 1, sizeof *new_finder->hit_bits);
+    new_finder->seen_bits = calloc(needles->count / 64 + 1, sizeof *new_finder->seen_bits);
+    if (new_finder->hit_bits == NULL || new_finder->seen_bits == NULL) {
         idx_needle_finder_close(new_finder);
         return idxi_fail_memory(error);
     }
@@ -294,8 +289,8 @@ enum idx_status idx_needle_finder_open(struct idx_needle_finder **finder, const 
 void idx_needle_finder_close(struct idx_needle_finder *finder) {
     if (finder == NULL) return;
     free(finder->hits);
-    free(finder->is_hit);
-    free(finder->seen);
+    free(finder->hit_bits);
+    free(finder->seen_bits);
     free(finder->matches);
     free(finder);
 }
@@ -322,11 +317,11 @@ static size_t find_hash(const struct idx_needles *needles, uint64_t hash) {
 static enum idx_status add_hit(struct idx_needle_finder *finder, uint64_t hash, struct idx_error *error) {
     const struct idx_needles *needles = finder->needles;
     const size_t hash_number = find_hash(needles, hash);
-    if (hash_number == needles->hash_count || is_bit_set(finder->is_hit, needles->ranks[hash_number])) return IDX_OK;
+    if (hash_number == needles->hash_count || is_bit_set(finder->hit_bits, needles->ranks[hash_number])) return IDX_OK;
     IDXI_GROW(finder->hits, finder->hit_capacity, finder->hit_count + 1, error);
     const uint32_t rank = needles->ranks[hash_number];
     finder->hits[finder->hit_count++] = rank;
-    finder->is_hit[rank / 64] |= UINT64_C(1) << rank % 64;
+    finder->hit_bits[rank / 64] |= UINT64_C(1) << rank % 64;
     return IDX_OK;
 }
 
@@ -355,7 +350,7 @@ static enum idx_status add_if_contained(struct idx_needle_finder *finder, uint32
     const uint32_t *members = finder->needles->members + needle->begin;
     uint32_t shared = 0;
     if (finder->hit_count < needle->needed) return IDX_OK;
-    for (uint32_t i = 0; i < needle->size; i++) shared += is_bit_set(finder->is_hit, members[i]);
+    for (uint32_t i = 0; i < needle->size; i++) shared += is_bit_set(finder->hit_bits, members[i]);
     if (shared < needle->needed) return IDX_OK;
     IDXI_GROW(finder->matches, finder->match_capacity, finder->match_count + 1, error);
     finder->matches[finder->match_count++] = (struct idx_needle_match){number, shared, needle->size};
@@ -377,22 +372,22 @@ static enum idx_status find_matches(struct idx_needle_finder *finder, struct idx
         size_t posting_count;
         const uint32_t *needle_numbers = get_postings(finder->needles, finder->hits[i], &posting_count);
         for (size_t j = 0; j < posting_count; j++) {
-            if (is_bit_set(finder->seen, needle_numbers[j])) continue;
-            finder->seen[needle_numbers[j] / 64] |= UINT64_C(1) << needle_numbers[j] % 64;
+            if (is_bit_set(finder->seen_bits, needle_numbers[j])) continue;
+            finder->seen_bits[needle_numbers[j] / 64] |= UINT64_C(1) << needle_numbers[j] % 64;
             IDXI_TRY(add_if_contained(finder, needle_numbers[j], error));
         }
     }
     return IDX_OK;
 }
 
-/* Clears the bits of finder->seen and finder->is_hit that a search has set, and forgets its hits. Clears whole words,
- * since only bits of this set can be set in them. */
+/* Clears the bits of finder->seen_bits and finder->hit_bits that a search has set, and forgets its hits. Clears whole
+ * words, since only bits of this set can be set in them. */
 static void clear_bits_of_set(struct idx_needle_finder *finder) {
     for (size_t i = 0; i < finder->hit_count; i++) {
         size_t posting_count;
         const uint32_t *needle_numbers = get_postings(finder->needles, finder->hits[i], &posting_count);
-        for (size_t j = 0; j < posting_count; j++) finder->seen[needle_numbers[j] / 64] = 0;
-        finder->is_hit[finder->hits[i] / 64] = 0;
+        for (size_t j = 0; j < posting_count; j++) finder->seen_bits[needle_numbers[j] / 64] = 0;
+        finder->hit_bits[finder->hits[i] / 64] = 0;
     }
     finder->hit_count = 0;
 }

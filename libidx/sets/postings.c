@@ -91,7 +91,7 @@ enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned thre
 
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
     uint64_t bytes = postings->sets_used * sizeof *postings->sets +
-                     postings->signed_count * sizeof *postings->sizes->groups / IDXI_SIGNED_TOGETHER;
+                     postings->signed_count * sizeof *postings->signed_sets->groups / IDXI_SIGNED_TOGETHER;
     for (unsigned i = 0; i < postings->shard_count; i++) {
         const struct idxi_posting_shard *shard = &postings->shards[i];
         bytes += shard->slots.capacity * sizeof *shard->slots.list + shard->chunks_used * sizeof *shard->chunks;
@@ -107,11 +107,11 @@ static void free_groups(struct idxi_posting_shard *shard) {
 
 void idxi_postings_clear(struct idxi_postings *postings) {
     postings->sets_used = postings->signed_count = 0;
-    for (size_t i = 0; i < CODES && postings->sizes != NULL; i++) postings->sizes[i].count = 0;
+    for (size_t i = 0; i < CODES && postings->signed_sets != NULL; i++) postings->signed_sets[i].count = 0;
     for (unsigned i = 0; i < postings->shard_count; i++) {
         struct idxi_posting_shard *shard = &postings->shards[i];
         free_groups(shard);
-        idxi_slots_begin(&shard->slots, shard->slots.bits, NULL); /* can't fail: it has the memory */
+        idxi_slots_reset(&shard->slots, shard->slots.bits, NULL); /* can't fail: it has the memory */
         shard->chunks_used = 1;
     }
 }
@@ -124,8 +124,8 @@ void idxi_postings_close(struct idxi_postings *postings) {
         idxi_map_release(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
         free(shard->groups);
     }
-    for (size_t i = 0; i < CODES && postings->sizes != NULL; i++) free(postings->sizes[i].groups);
-    free(postings->sizes);
+    for (size_t i = 0; i < CODES && postings->signed_sets != NULL; i++) free(postings->signed_sets[i].groups);
+    free(postings->signed_sets);
     free(postings->shards);
     idxi_map_release(postings->sets, postings->sets_capacity * sizeof *postings->sets);
 }
@@ -133,7 +133,7 @@ void idxi_postings_close(struct idxi_postings *postings) {
 /* ---- Slots ---- */
 
 /* Returns the number of the shard that has a tag. It depends on the low 16 bits of the tag. */
-static inline unsigned find_shard(const struct idxi_postings *postings, uint32_t tag) {
+static inline unsigned find_shard_number(const struct idxi_postings *postings, uint32_t tag) {
     return (tag & 0xffff) * postings->shard_count >> 16;
 }
 
@@ -141,8 +141,8 @@ static inline unsigned find_shard(const struct idxi_postings *postings, uint32_t
 
 /* Adds a posting to the chain of chunks at *head: to its first chunk, or if that is full, to a new and larger one in
  * front of it. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
-static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *head, struct posting posting,
-                                    struct idx_error *error) {
+static enum idx_status add_posting_to_chain(struct idxi_posting_shard *shard, uint32_t *head, struct posting posting,
+                                            struct idx_error *error) {
     struct chunk chunk = {0};
     if (*head != 0) memcpy(&chunk, &shard->chunks[*head], sizeof chunk);
     if (chunk.used == chunk.capacity) {
@@ -162,15 +162,15 @@ static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *
 }
 
 /* Returns whether the first chunk of a chain is one of the largest, and full. */
-static bool is_long(const struct idxi_posting_shard *shard, uint32_t head) {
+static bool is_chain_long(const struct idxi_posting_shard *shard, uint32_t head) {
     struct chunk chunk;
     memcpy(&chunk, &shard->chunks[head], sizeof chunk);
     return chunk.used == MAX_CAPACITY;
 }
 
 /* Adds a posting to the group of its size, which is made if there is none. */
-static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idxi_posting_groups *groups,
-                                    struct posting posting, struct idx_error *error) {
+static enum idx_status add_posting_to_group(struct idxi_posting_shard *shard, struct idxi_posting_groups *groups,
+                                            struct posting posting, struct idx_error *error) {
     size_t low = 0, high = groups->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -190,7 +190,7 @@ static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idx
     if (group->rest < posting.rest) group->rest = posting.rest;
     if (group->first_place > posting.place) group->first_place = posting.place;
     group->count++;
-    return add_to_chain(shard, &group->head, posting, error);
+    return add_posting_to_chain(shard, &group->head, posting, error);
 }
 
 /* Divides the list at *head into groups, and sets *head to their number. Its old chunks are not used again. */
@@ -206,7 +206,7 @@ static enum idx_status divide_into_groups(struct idxi_posting_shard *shard, uint
         for (size_t i = 0; i < chunk.used; i++) {
             struct posting posting;
             memcpy(&posting, &shard->chunks[old_head + 1 + i], sizeof posting);
-            IDXI_TRY(add_to_group(shard, groups, posting, error));
+            IDXI_TRY(add_posting_to_group(shard, groups, posting, error));
         }
         old_head = chunk.next;
     }
@@ -221,9 +221,9 @@ static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t ta
     uint32_t *head = &slot->number;
     shard->slots.used += *head == 0;
     slot->tag = tag;
-    if ((*head & GROUPED) != 0) return add_to_group(shard, &shard->groups[*head & ~GROUPED], posting, error);
-    IDXI_TRY(add_to_chain(shard, head, posting, error));
-    return is_long(shard, *head) ? divide_into_groups(shard, head, error) : IDX_OK;
+    if ((*head & GROUPED) != 0) return add_posting_to_group(shard, &shard->groups[*head & ~GROUPED], posting, error);
+    IDXI_TRY(add_posting_to_chain(shard, head, posting, error));
+    return is_chain_long(shard, *head) ? divide_into_groups(shard, head, error) : IDX_OK;
 }
 
 /* ---- Adding ---- */
@@ -242,16 +242,16 @@ static enum idx_status make_signatures(struct idxi_postings *postings, size_t fi
         const struct idxi_indexed_set *set = idxi_postings_get_set(postings, place);
         struct idxi_signature signature;
         idxi_sign_set(&signature, place, set->members, set->shared);
-        IDXI_TRY(idxi_signed_sets_add(&postings->sizes[encode_down(set->size)], &signature, error));
+        IDXI_TRY(idxi_signed_sets_add(&postings->signed_sets[encode_down(set->size)], &signature, error));
         set_begin = find_set_end(set->shared, set_begin);
     }
     return IDX_OK;
 }
 
 enum idx_status idxi_postings_make_signatures(struct idxi_postings *postings, struct idx_error *error) {
-    if (postings->sizes != NULL) return IDX_OK;
-    postings->sizes = calloc(CODES, sizeof *postings->sizes);
-    return postings->sizes == NULL ? idxi_fail_memory(error) : make_signatures(postings, 0, error);
+    if (postings->signed_sets != NULL) return IDX_OK;
+    postings->signed_sets = calloc(CODES, sizeof *postings->signed_sets);
+    return postings->signed_sets == NULL ? idxi_fail_memory(error) : make_signatures(postings, 0, error);
 }
 
 /* Copies the set of a query to the array of sets, at `set_begin`. */
@@ -268,7 +268,7 @@ static void fetch_lists(const struct idxi_postings *postings, const struct idxi_
                         unsigned shard_number, bool fetch_chunks) {
     const struct idxi_posting_shard *shard = &postings->shards[shard_number];
     for (uint32_t i = 0; i < count; i++) {
-        if (find_shard(postings, query->tags[i]) != shard_number) continue;
+        if (find_shard_number(postings, query->tags[i]) != shard_number) continue;
         const struct idxi_slot *slot = &shard->slots.list[idxi_slots_find_start(&shard->slots, query->tags[i])];
         if (!fetch_chunks)
             __builtin_prefetch(slot, 1);
@@ -296,7 +296,7 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
     for (uint32_t i = 0, first_place = 0; i < query->listed; i++) {
         const uint32_t first_place_of_tag = find_first_place(query, i, first_place);
         if (i < query->prefix) first_place = first_place_of_tag;
-        if (find_shard(postings, query->tags[i]) != shard_number) continue;
+        if (find_shard_number(postings, query->tags[i]) != shard_number) continue;
         IDXI_TRY(idxi_slots_reserve(&shard->slots, error));
         posting.rest = encode_up(query->shared - first_place_of_tag);
         IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
@@ -347,7 +347,7 @@ enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct i
     else
         IDXI_TRY(idxi_run_parallel(postings->shard_count, postings->shard_count, add_sets_to_shard, &job, NULL, error));
     postings->sets_used = sets_end;
-    return postings->sizes == NULL ? IDX_OK : make_signatures(postings, job.begin, error);
+    return postings->signed_sets == NULL ? IDX_OK : make_signatures(postings, job.begin, error);
 }
 
 void idxi_postings_prefetch(const struct idxi_postings *postings, const struct idxi_query *query) {
@@ -409,7 +409,7 @@ enum { FOUND_TOGETHER = 64 };
 /* Makes candidates of all sets with the coded size `size` that may share enough members, as far as their signatures
  * tell. */
 static enum idx_status find_by_signature(const struct idxi_set_search *search, uint16_t size, struct idx_error *error) {
-    const struct idxi_signed_sets *sets = &search->postings->sizes[size];
+    const struct idxi_signed_sets *sets = &search->postings->signed_sets[size];
     const struct idxi_query *query = search->query;
     struct idxi_candidates *candidates = search->candidates;
     struct idxi_signed_match matches[FOUND_TOGETHER];
@@ -437,11 +437,11 @@ static enum idx_status limit_visits(const struct idxi_set_search *search, uint16
                                     bool *must_visit, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     struct idxi_visits *visits = &candidates->visits[size];
-    if (visits->search != candidates->search) *visits = (struct idxi_visits){candidates->search, 0};
+    if (visits->search_id != candidates->search_id) *visits = (struct idxi_visits){candidates->search_id, 0};
     *must_visit = false;
     if (visits->count == UINT64_MAX) return IDX_OK;
     visits->count += count;
-    *must_visit = visits->count * SIGNATURES_OF_POSTING < search->postings->sizes[size].count;
+    *must_visit = visits->count * SIGNATURES_OF_POSTING < search->postings->signed_sets[size].count;
     if (*must_visit) return IDX_OK;
     visits->count = UINT64_MAX;
     return find_by_signature(search, size, error);
@@ -449,10 +449,10 @@ static enum idx_status limit_visits(const struct idxi_set_search *search, uint16
 
 /* ---- Searching lists ---- */
 
-/* Counts the current member of the query for all sets of a chain that may be similar. `signed_sets`: the sets have
+/* Counts the current member of the query for all sets of a chain that may be similar. `limits_visits`: the sets have
  * signatures, and those of the chain several sizes, so that the visits to each size are counted. */
 static enum idx_status count_in_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
-                                      uint32_t head, bool signed_sets, struct idx_error *error) {
+                                      uint32_t head, bool limits_visits, struct idx_error *error) {
     const uint64_t *chunks = shard->chunks;
     while (head != 0) {
         struct chunk chunk;
@@ -461,7 +461,7 @@ static enum idx_status count_in_chain(const struct idxi_set_search *search, cons
             struct posting posting;
             memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
             bool must_visit = may_be_similar(search, posting.place, posting.size, posting.rest);
-            if (must_visit && signed_sets) IDXI_TRY(limit_visits(search, posting.size, 1, &must_visit, error));
+            if (must_visit && limits_visits) IDXI_TRY(limit_visits(search, posting.size, 1, &must_visit, error));
             if (must_visit) IDXI_TRY(count_posting(search, posting, error));
         }
         head = chunk.next;
@@ -475,7 +475,7 @@ static enum idx_status count_in_groups(const struct idxi_set_search *search, con
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
         bool must_visit = may_be_similar(search, group->first_place, group->size, group->rest);
-        if (must_visit && search->postings->sizes != NULL)
+        if (must_visit && search->postings->signed_sets != NULL)
             IDXI_TRY(limit_visits(search, group->size, group->count, &must_visit, error));
         if (must_visit) IDXI_TRY(count_in_chain(search, shard, group->head, false, error));
     }
@@ -486,12 +486,12 @@ static enum idx_status count_in_groups(const struct idxi_set_search *search, con
  * ones don't count. */
 static enum idx_status begin_search(const struct idxi_set_search *search, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
-    candidates->search++;
-    if (search->postings->sizes != NULL && candidates->visits == NULL) {
+    candidates->search_id++;
+    if (search->postings->signed_sets != NULL && candidates->visits == NULL) {
         candidates->visits = calloc(CODES, sizeof *candidates->visits);
         if (candidates->visits == NULL) return idxi_fail_memory(error);
     }
-    return idxi_slots_begin(&candidates->seen, CANDIDATE_BITS, error);
+    return idxi_slots_reset(&candidates->seen, CANDIDATE_BITS, error);
 }
 
 enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error) {
@@ -505,12 +505,12 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
     for (unsigned i = 0; i < postings->shard_count; i++) fetch_lists(postings, query, query->prefix, i, true);
     search->rest = query->shared;
     for (uint32_t i = 0; i < query->prefix; i++, search->rest--) {
-        const struct idxi_posting_shard *shard = &postings->shards[find_shard(postings, query->tags[i])];
+        const struct idxi_posting_shard *shard = &postings->shards[find_shard_number(postings, query->tags[i])];
         uint32_t head = idxi_slots_find(&shard->slots, query->tags[i])->number;
         if ((head & GROUPED) != 0)
             IDXI_TRY(count_in_groups(search, shard, &shard->groups[head & ~GROUPED], error));
         else if (head != 0)
-            IDXI_TRY(count_in_chain(search, shard, head, postings->sizes != NULL, error));
+            IDXI_TRY(count_in_chain(search, shard, head, postings->signed_sets != NULL, error));
     }
     return candidates->count > candidates->compared ? search->compare(search->context, error) : IDX_OK;
 }

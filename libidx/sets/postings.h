@@ -96,7 +96,7 @@ struct idxi_postings {
     size_t sets_used, sets_capacity;
     struct idxi_posting_shard *shards;
     unsigned shard_count;
-    struct idxi_signed_sets *sizes; /* the signatures of all sets, by coded sizes; NULL: they have none */
+    struct idxi_signed_sets *signed_sets; /* the signatures of all sets, by coded sizes; NULL: they have none */
     size_t signed_count;
 };
 
@@ -130,8 +130,8 @@ struct idxi_candidate {
 
 /* How many postings were visited of the sets of one size. */
 struct idxi_visits {
-    uint64_t search; /* in this search; in another one there were none */
-    uint64_t count;  /* UINT64_MAX: all sets of this size were looked through */
+    uint64_t search_id; /* of the search that `count` is of; in another one there were none */
+    uint64_t count;     /* UINT64_MAX: all sets of this size were looked through */
 };
 
 /* The candidates of a search, each set once. */
@@ -142,7 +142,7 @@ struct idxi_candidates {
     size_t compare_at;          /* once the list has so many, the new ones are compared before another is added */
     struct idxi_slots seen;     /* by sets, their places in the list plus 1 */
     struct idxi_visits *visits; /* by coded sizes, where sets are signed */
-    uint64_t search;            /* the number of the search */
+    uint64_t search_id;         /* the number of the search */
 };
 
 /* Called to compare the new candidates, those after the first candidates->compared, which it raises to

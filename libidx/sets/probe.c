@@ -23,7 +23,7 @@ enum { PREPARED_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 
 /* Moves the `wanted` smallest of `count` keys to the front, ascending, and leaves the others in any order. Sorts by
  * insertion, which is fast for a few keys. */
-static void insertion_sort_first(uint64_t *keys, size_t count, size_t wanted) {
+static void insertion_sort_smallest(uint64_t *keys, size_t count, size_t wanted) {
     for (size_t i = 1; i < count && wanted > 0; i++) {
         const uint64_t key = keys[i];
         size_t place = i;
@@ -57,10 +57,10 @@ static size_t partition_by_median(uint64_t *keys, size_t count) {
 /* Moves the `wanted` smallest of `count` keys to the front, ascending, and leaves the others in any order. `spare` is
  * scratch memory for `wanted` keys. Partitions until the first `wanted` keys are the smallest, then sorts these. Hashes
  * are mixed, so that no order of a caller's hashes makes the partitions uneven. */
-static void sort_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *spare) {
+static void sort_smallest_keys(uint64_t *keys, size_t count, size_t wanted, uint64_t *spare) {
     size_t part_begin = 0, part_end = count;
     if (wanted <= MAX_INSERTED) {
-        insertion_sort_first(keys, count, wanted);
+        insertion_sort_smallest(keys, count, wanted);
         return;
     }
     while (part_end - part_begin > MAX_INSERTED && part_begin < wanted && wanted < part_end) {
@@ -71,7 +71,7 @@ static void sort_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *sp
             part_begin = second_begin;
     }
     if (part_begin < wanted && wanted < part_end)
-        insertion_sort_first(keys + part_begin, part_end - part_begin, wanted - part_begin);
+        insertion_sort_smallest(keys + part_begin, part_end - part_begin, wanted - part_begin);
     idxi_sort_pairs(keys, NULL, wanted, false, spare, NULL);
 }
 
@@ -113,14 +113,14 @@ static void move_marked_members(const struct idxi_prober *prober, struct idxi_qu
     query->listed = query->prefix;
     for (uint32_t i = query->prefix; i < query->shared && prober->marks != NULL; i++) {
         const uint64_t key = keys[i];
-        if (!idxi_is_marked(prober->marks, get_tag(key))) continue;
+        if (!idxi_is_tag_marked(prober->marks, get_tag(key))) continue;
         keys[i] = keys[query->listed];
         keys[query->listed++] = key;
     }
 }
 
-enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
-                                  struct idx_error *error) {
+enum idx_status idxi_prober_use_arena(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
+                                      struct idx_error *error) {
     IDXI_GROW(arena->numbers, arena->capacity, 2 * members + 1, error);
     arena->used = 0;
     prober->arena = arena;
@@ -184,7 +184,7 @@ static void request_first_counters(struct idxi_prober *prober, struct idxi_prepa
 
 /* Returns true if the counters that were read show that no other set can be similar to a set. Else requests the
  * counters of its other members. */
-static bool rule_out_similar(struct idxi_prober *prober, struct idxi_preparation *preparation) {
+static bool rules_out_similar_sets(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     const size_t first_count = preparation->first_count;
     const uint8_t *counts = prober->counts + preparation->first_place;
     size_t unique_count = 0;
@@ -223,7 +223,7 @@ static void make_query(struct idxi_prober *prober, const struct idxi_preparation
     const uint32_t unique_count = query->size - (uint32_t)shared;
     query->shared = unique_count < preparation->min_unique ? (uint32_t)shared : 0;
     query->prefix = query->shared > 0 && query->prefix > unique_count ? query->prefix - unique_count : 0;
-    sort_first(prober->keys, query->shared, query->prefix, prober->spare_keys);
+    sort_smallest_keys(prober->keys, query->shared, query->prefix, prober->spare_keys);
     move_marked_members(prober, query);
     if (query->listed == 0) return;
     uint32_t *lows = prober->arena->numbers + prober->arena->used, *tags = lows + query->shared;
@@ -281,7 +281,7 @@ static enum idx_status prepare_group(struct idxi_prober *prober, struct idxi_que
     const size_t first_request = prober->request_count;
     size_t undecided_count = 0;
     for (size_t i = 0; i < set_count; i++) {
-        if (rule_out_similar(prober, &preparations[i]))
+        if (rules_out_similar_sets(prober, &preparations[i]))
             preparations[i].query->prefix = 0;
         else
             preparations[undecided_count++] = preparations[i];
@@ -308,7 +308,7 @@ static enum idx_status load_query_members(struct idxi_prober *prober, uint32_t r
     const struct idxi_stored_set *set = get_set(prober, rank);
     const uint64_t *hashes;
     IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
-    IDXI_TRY(idxi_members_begin(&prober->members, set->count, error));
+    IDXI_TRY(idxi_members_reset(&prober->members, set->count, error));
     for (size_t i = 0; i < set->count; i++) idxi_members_add(&prober->members, hashes[i]);
     return idxi_members_prepare_lows(&prober->members, hashes, set->count, error);
 }

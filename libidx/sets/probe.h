@@ -56,12 +56,12 @@ static inline uint32_t idxi_rank_to_number(const uint32_t *order, uint32_t rank)
 /* Empties an arena, makes room in it for the queries of sets with `members` members in all, and lets
  * idxi_prober_prepare use it. Earlier queries in it become invalid. The arena stays the caller's, who frees its
  * numbers. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
-                                  struct idx_error *error);
+enum idx_status idxi_prober_use_arena(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
+                                      struct idx_error *error);
 
 /* Prepares `count` sets: sets each query, of which the caller has set the rank, and finds its prefix. The prefix is
- * empty if no other set can be similar. idxi_prober_begin must have made room for all members; the tags and members of
- * the queries are in its arena. Errors: IDX_OUT_OF_MEMORY, those of files. */
+ * empty if no other set can be similar. idxi_prober_use_arena must have made room for all members; the tags and members
+ * of the queries are in its arena. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
                                     struct idx_error *error);
 

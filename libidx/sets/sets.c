@@ -127,7 +127,7 @@ static enum idx_status check_thresholds(int64_t threshold, int64_t contained, st
 
 /* Makes all sets readable, frees the memory that only adding needs, and makes the counters of the sets, unless an
  * earlier call has made them for all sets. */
-static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *error) {
+static enum idx_status flush_and_count_sets(struct idx_sets *sets, struct idx_error *error) {
     sets->progress.cancelled = false; /* an earlier call may have been */
     IDXI_TRY(idxi_set_store_flush(&sets->store, error));
     idxi_set_store_free_table(&sets->store);
@@ -252,7 +252,7 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "preferences and prefer_copies exclude each other: each is an order of all sets");
     IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
-    IDXI_TRY(prepare_sets(sets, error));
+    IDXI_TRY(flush_and_count_sets(sets, error));
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
     enum idx_status status = make_preference(sets, &own, &preference, error);
     join.kept = kept;
@@ -355,20 +355,20 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
                                      struct idx_error *error) {
     struct idx_set_pair_options own = IDX_SET_PAIR_OPTIONS_INIT;
     struct found_pairs pairs = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-    struct idxi_progress silent; /* pairs are no sets, which the progress counts */
+    struct idxi_progress silent_progress; /* pairs are no sets, which the progress counts */
     IDXI_TRY(idxi_copy_options(&own, options, error));
     if (sets == NULL || visit == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_visit_pairs needs sets, and a visitor");
     IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
-    IDXI_TRY(prepare_sets(sets, error));
+    IDXI_TRY(flush_and_count_sets(sets, error));
     IDXI_TRY(idxi_set_store_open_folder(&sets->store, error));
-    idxi_progress_init(&silent, NULL, NULL);
+    idxi_progress_init(&silent_progress, NULL, NULL);
     const struct idxi_sorter_options sorter_options = {.with_values = true,
                                                        .threads = sets->threads,
                                                        .memory = sets->memory / PAIRS_SHARE,
                                                        .folder = sets->store.folder,
                                                        .path = sets->store.path,
-                                                       .progress = &silent};
+                                                       .progress = &silent_progress};
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
     join.memory -= sorter_options.memory;
     enum idx_status status = idxi_sorter_open(&pairs.sorter, &sorter_options, error);

@@ -5,7 +5,7 @@
 
 enum { FIRST_BITS = 10 };
 
-enum idx_status idxi_slots_begin(struct idxi_slots *slots, unsigned bits, struct idx_error *error) {
+enum idx_status idxi_slots_reset(struct idxi_slots *slots, unsigned bits, struct idx_error *error) {
     const size_t slot_count = (size_t)1 << bits;
     if (slot_count > slots->capacity) {
         idxi_slots_free(slots);
@@ -23,8 +23,8 @@ enum idx_status idxi_slots_begin(struct idxi_slots *slots, unsigned bits, struct
 enum idx_status idxi_slots_grow(struct idxi_slots *slots, struct idx_error *error) {
     const size_t slot_count = (size_t)1 << slots->bits;
     struct idxi_slots grown = {0};
-    if (slots->list == NULL) return idxi_slots_begin(slots, FIRST_BITS, error);
-    IDXI_TRY(idxi_slots_begin(&grown, slots->bits + 1, error));
+    if (slots->list == NULL) return idxi_slots_reset(slots, FIRST_BITS, error);
+    IDXI_TRY(idxi_slots_reset(&grown, slots->bits + 1, error));
     for (size_t i = 0; i < slot_count; i++) {
         if (slots->list[i].number != 0) idxi_slots_add(&grown, slots->list[i].tag, slots->list[i].number);
     }

@@ -18,7 +18,7 @@ struct idxi_slots {
 
 /* Empties the table, and gives it 2^bits slots, four or more. Errors: IDX_OUT_OF_MEMORY, which can't happen if the
  * table has had as many slots before; then `error` may be NULL. */
-enum idx_status idxi_slots_begin(struct idxi_slots *slots, unsigned bits, struct idx_error *error);
+enum idx_status idxi_slots_reset(struct idxi_slots *slots, unsigned bits, struct idx_error *error);
 
 /* Doubles the slots and moves all numbers to them, or makes the first slots. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_slots_grow(struct idxi_slots *slots, struct idx_error *error);

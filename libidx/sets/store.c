@@ -42,7 +42,7 @@ enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, in
 
 /* Moves the members in memory to the end of the file, which is made if there is none. Errors: IDX_DISK_FULL, those of
  * files. */
-static enum idx_status write_to_file(struct idxi_set_store *store, struct idx_error *error) {
+static enum idx_status move_members_to_file(struct idxi_set_store *store, struct idx_error *error) {
     size_t bytes = store->hash_count * sizeof *store->hashes;
     IDXI_TRY(idxi_set_store_open_folder(store, error));
     if (store->file < 0) IDXI_TRY(idxi_make_temporary_file(&store->file, store->folder, store->path, error));
@@ -57,7 +57,7 @@ static enum idx_status write_to_file(struct idxi_set_store *store, struct idx_er
 }
 
 /* Resizes the array in memory to `capacity` members, at least as many as it has. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status resize_memory(struct idxi_set_store *store, size_t capacity, struct idx_error *error) {
+static enum idx_status resize_hashes(struct idxi_set_store *store, size_t capacity, struct idx_error *error) {
     uint64_t *hashes = idxi_map_resize(store->hashes, store->hash_capacity * sizeof *hashes, capacity * sizeof *hashes);
     if (hashes == NULL) return idxi_fail_memory(error);
     store->hashes = hashes;
@@ -70,10 +70,10 @@ static enum idx_status resize_memory(struct idxi_set_store *store, size_t capaci
 static enum idx_status make_room_for_members(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     size_t needed = store->hash_count + count, capacity = (size_t)idxi_min(2 * needed, store->max_hashes);
     if (needed <= store->hash_capacity) return IDX_OK;
-    if (store->file < 0 && needed <= store->max_hashes) return resize_memory(store, capacity, error);
-    IDXI_TRY(write_to_file(store, error));
+    if (store->file < 0 && needed <= store->max_hashes) return resize_hashes(store, capacity, error);
+    IDXI_TRY(move_members_to_file(store, error));
     capacity = store->max_hashes < WRITTEN_TOGETHER ? store->max_hashes : WRITTEN_TOGETHER;
-    return resize_memory(store, count > capacity ? count : capacity, error);
+    return resize_hashes(store, count > capacity ? count : capacity, error);
 }
 
 /* ---- Equal sets ---- */
@@ -84,7 +84,7 @@ static enum idx_status have_same_members(struct idxi_set_store *store, const uin
                                          size_t count, bool *equal, struct idx_error *error) {
     *equal = memcmp(hashes, others, count * sizeof *hashes) == 0;
     if (*equal) return IDX_OK;
-    IDXI_TRY(idxi_members_begin(&store->members, count, error));
+    IDXI_TRY(idxi_members_reset(&store->members, count, error));
     for (size_t i = 0; i < count; i++) idxi_members_add(&store->members, hashes[i]);
     *equal = true;
     for (size_t i = 0; i < count && *equal; i++) *equal = idxi_members_has(&store->members, others[i]);
@@ -108,7 +108,7 @@ static enum idx_status equals_added_set(struct idxi_set_store *store, const stru
 
 /* Returns the tag by which sets are found that may be equal: a hash of the sum and the number of their members. It does
  * not depend on the order of the members. */
-static uint32_t compute_tag(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
+static uint32_t compute_equality_tag(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
 
 void idxi_set_store_free_table(struct idxi_set_store *store) {
     idxi_slots_free(&store->slots);
@@ -129,7 +129,7 @@ static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_er
         if (status == IDX_OK) status = idxi_slots_reserve(&store->slots, error);
         if (status != IDX_OK) break;
         for (size_t j = 0; j < set->count; j++) sum += hashes[j];
-        idxi_slots_add(&store->slots, compute_tag(sum, set->count), i + 1);
+        idxi_slots_add(&store->slots, compute_equality_tag(sum, set->count), i + 1);
     }
     idxi_set_reader_close(&reader);
     store->table_freed = false;
@@ -141,7 +141,7 @@ static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_er
  * one of its equals. `sum` is the sum of its members. Errors: IDX_OUT_OF_MEMORY, those of files. */
 static enum idx_status find_or_add_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
                                          struct idx_error *error) {
-    const uint32_t tag = compute_tag(sum, set->count);
+    const uint32_t tag = compute_equality_tag(sum, set->count);
     if (store->table_freed) IDXI_TRY(rebuild_slots(store, error));
     IDXI_TRY(idxi_slots_reserve(&store->slots, error));
     const struct idxi_slot *slot = idxi_slots_find(&store->slots, tag);
@@ -162,7 +162,7 @@ static enum idx_status find_or_add_equal(struct idxi_set_store *store, struct id
 
 /* Makes room for one more set of up to `count` members. Errors: IDX_LIMIT (too many members, or too many sets),
  * IDX_OUT_OF_MEMORY, those of files. */
-static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count, struct idx_error *error) {
+static enum idx_status make_room_for_set(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     if (count > IDX_MAX_SET_MEMBERS)
         return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
                          (unsigned long long)IDX_MAX_SET_MEMBERS, count);
@@ -190,10 +190,10 @@ static bool mix_if_ascending(uint64_t *mixed_hashes, const uint64_t *hashes, siz
 
 /* Mixes hashes in any order into the memory from store->hashes + store->hash_count on, each different one once. Sets
  * *distinct_count to how many there are, and *sum to the sum of the mixed ones. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status mix_distinct(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
-                                    uint32_t *distinct_count, uint64_t *sum, struct idx_error *error) {
+static enum idx_status mix_distinct_hashes(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
+                                           uint32_t *distinct_count, uint64_t *sum, struct idx_error *error) {
     uint64_t *mixed_hashes = store->hashes + store->hash_count;
-    IDXI_TRY(idxi_members_begin(&store->members, count, error));
+    IDXI_TRY(idxi_members_reset(&store->members, count, error));
     *distinct_count = 0;
     *sum = 0;
     for (size_t i = 0; i < count; i++) {
@@ -210,8 +210,8 @@ static enum idx_status mix_distinct(struct idxi_set_store *store, const uint64_t
  * an earlier set equals it, it gets the place of that one, and these members are dropped. `sum` is the sum of the
  * members.
  */
-static enum idx_status set_place(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
-                                 struct idx_error *error) {
+static enum idx_status store_or_share_set(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
+                                          struct idx_error *error) {
     struct idxi_stored_set set = {store->file_members + store->hash_count, count, number};
     if (count > 0) IDXI_TRY(find_or_add_equal(store, &set, sum, error));
     if (set.first == number) store->hash_count += count;
@@ -222,23 +222,23 @@ static enum idx_status set_place(struct idxi_set_store *store, uint32_t number, 
 
 enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
                                    struct idx_error *error) {
-    IDXI_TRY(prepare_to_add(store, count, error));
+    IDXI_TRY(make_room_for_set(store, count, error));
     uint64_t sum;
     uint32_t distinct_count = (uint32_t)count;
     if (!mix_if_ascending(store->hashes + store->hash_count, hashes, count, &sum))
-        IDXI_TRY(mix_distinct(store, hashes, count, &distinct_count, &sum, error));
-    IDXI_TRY(set_place(store, (uint32_t)store->count, distinct_count, sum, error));
+        IDXI_TRY(mix_distinct_hashes(store, hashes, count, &distinct_count, &sum, error));
+    IDXI_TRY(store_or_share_set(store, (uint32_t)store->count, distinct_count, sum, error));
     store->count++;
     return IDX_OK;
 }
 
 enum idx_status idxi_set_store_flush(struct idxi_set_store *store, struct idx_error *error) {
-    return store->file < 0 || store->hash_count == 0 ? IDX_OK : write_to_file(store, error);
+    return store->file < 0 || store->hash_count == 0 ? IDX_OK : move_members_to_file(store, error);
 }
 
 enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error) {
     if (store->file >= 0 || store->hash_count == 0) return IDX_OK;
-    IDXI_TRY(write_to_file(store, error));
+    IDXI_TRY(move_members_to_file(store, error));
     *memory += store->hash_capacity * sizeof *store->hashes;
     idxi_map_release(store->hashes, store->hash_capacity * sizeof *store->hashes);
     store->hashes = NULL;
@@ -269,7 +269,7 @@ static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number,
         left_hashes[left_count++] = hashes[i];
         sum += hashes[i];
     }
-    return set_place(store, number, left_count, sum, error);
+    return store_or_share_set(store, number, left_count, sum, error);
 }
 
 enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
@@ -277,7 +277,7 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
     const struct idxi_set_store old_store = *store;
     struct idxi_set_reader reader = {.store = &old_store};
     enum idx_status status = IDX_OK;
-    if (store->slots.list != NULL) idxi_slots_begin(&store->slots, store->slots.bits, NULL); /* can't fail */
+    if (store->slots.list != NULL) idxi_slots_reset(&store->slots, store->slots.bits, NULL); /* can't fail */
     store->member_count = store->file_members = store->hash_count = 0;
     store->table_freed = false; /* all sets are added anew */
     for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
