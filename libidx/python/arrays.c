@@ -8,7 +8,7 @@
 void array_release(struct array *array) {
     if (array->view.obj != NULL) PyBuffer_Release(&array->view);
     chunks_release(&array->chunks);
-    free(array->owned);
+    free(array->owned_copy);
     *array = (struct array){.items = NULL};
 }
 
@@ -89,7 +89,7 @@ bool parse_number(PyObject *object, const char *what, uint64_t *number) {
 
 /* This is the format_check of numbers: accepts uint64 and int64. Formats that end with u, U, z or Z are strings or
  * binaries, for which another message is better; those that begin with t, such as ttu and tDu, are times. */
-static bool check_format(const char *what, const char *format) {
+static bool check_integer_format(const char *what, const char *format) {
     if (strcmp(format, "L") == 0 || strcmp(format, "l") == 0) return true;
     if (*format != 't' && *format != '\0' && strchr("uUzZ", format[strlen(format) - 1]) != NULL) {
         Py_XDECREF(call_numbers("refuse_texts", Py_None, what));
@@ -99,8 +99,8 @@ static bool check_format(const char *what, const char *format) {
 }
 
 /* Sets items and count of the array, which are 0, to the items of all its chunks, one after the other. Makes a copy,
- * array->owned, unless there is a single chunk whose items are aligned. Returns false with MemoryError set if memory
- * runs out. */
+ * array->owned_copy, unless there is a single chunk whose items are aligned. Returns false with MemoryError set if
+ * memory runs out. */
 static bool join_chunks(struct array *array) {
     const struct chunks *chunks = &array->chunks;
     for (size_t i = 0; i < chunks->count; i++) array->count += (size_t)chunks->arrays[i].length;
@@ -112,7 +112,7 @@ static bool join_chunks(struct array *array) {
     }
     uint64_t *copy = malloc(array->count * sizeof *copy);
     if (copy == NULL) return refuse_memory();
-    array->items = array->owned = copy;
+    array->items = array->owned_copy = copy;
     for (size_t i = 0; i < chunks->count; i++) {
         const struct ArrowArray *chunk = &chunks->arrays[i];
         if (chunk->length == 0) continue;
@@ -143,14 +143,14 @@ static bool hold_buffer(PyObject *object, struct array *array) {
 
 /* Reads an array as parse_array does; the array is {0}. If it fails, the array may hold something, which the caller
  * releases. */
-static bool fill_array(PyObject *object, const char *what, struct array *array) {
-    bool found = false;
+static bool read_into_array(PyObject *object, const char *what, struct array *array) {
+    bool has_arrow = false;
     if (PyObject_CheckBuffer(object)) {
         if (!check_unmasked(object, what)) return false;
         if (hold_buffer(object, array)) return true;
     } else if (!PyList_Check(object) && !PyTuple_Check(object)) {
-        if (!import_chunks(object, what, check_format, &array->chunks, &found)) return false;
-        if (found) return join_chunks(array);
+        if (!import_chunks(object, what, check_integer_format, &array->chunks, &has_arrow)) return false;
+        if (has_arrow) return join_chunks(array);
     }
     PyObject *converted = call_numbers("take_numbers", object, what);
     bool ok = converted != NULL && (hold_buffer(converted, array) || refuse(PyExc_TypeError, "%s: no numbers", what));
@@ -160,7 +160,7 @@ static bool fill_array(PyObject *object, const char *what, struct array *array) 
 
 bool parse_array(PyObject *object, const char *what, struct array *array) {
     *array = (struct array){.items = NULL};
-    if (fill_array(object, what, array)) return true;
+    if (read_into_array(object, what, array)) return true;
     array_release(array);
     return false;
 }

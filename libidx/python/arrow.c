@@ -35,7 +35,7 @@ static bool check_and_copy_format(const char *what, const struct ArrowSchema *sc
 /* Moves an array to the chunks, and checks it. Its `release` is NULL afterwards, as Arrow demands of a moved array,
  * even if the check fails; only if memory runs out, it stays with the caller. Returns false with an exception set for
  * lack of memory, a negative length, or nulls. */
-static bool append_array(const char *what, struct ArrowArray *array, struct chunks *chunks) {
+static bool move_and_check_array(const char *what, struct ArrowArray *array, struct chunks *chunks) {
     struct ArrowArray *arrays = realloc(chunks->arrays, (chunks->count + 1) * sizeof *arrays);
     if (arrays == NULL) return refuse_memory();
     chunks->arrays = arrays;
@@ -49,7 +49,7 @@ static bool append_array(const char *what, struct ArrowArray *array, struct chun
 
 /* Raises ValueError, and returns false, for an exported structure whose `release` is NULL: Arrow sets it so once a
  * consumer has moved or released it. */
-static bool refuse_used_stream(const char *what) {
+static bool refuse_used_export(const char *what) {
     return refuse(PyExc_ValueError, "%s: an Arrow stream that was read before: give an array or a list", what);
 }
 
@@ -61,8 +61,8 @@ static bool import_array_pair(PyObject *pair, const char *what, format_check che
     const struct ArrowSchema *schema = PyCapsule_GetPointer(PyTuple_GetItem(pair, 0), "arrow_schema");
     struct ArrowArray *array = schema == NULL ? NULL : PyCapsule_GetPointer(PyTuple_GetItem(pair, 1), "arrow_array");
     if (array == NULL) return false;
-    if (schema->release == NULL || array->release == NULL) return refuse_used_stream(what);
-    return check_and_copy_format(what, schema, check, chunks) && append_array(what, array, chunks);
+    if (schema->release == NULL || array->release == NULL) return refuse_used_export(what);
+    return check_and_copy_format(what, schema, check, chunks) && move_and_check_array(what, array, chunks);
 }
 
 /* Raises ValueError with the reason that a stream states for its last error. Returns false. */
@@ -74,12 +74,12 @@ static bool refuse_failed_stream(const char *what, struct ArrowArrayStream *stre
 
 /* Moves all arrays of a stream to the chunks. The end is an array without `release`. Returns false with an exception
  * set on failure. */
-static bool append_arrays_of_stream(struct ArrowArrayStream *stream, const char *what, struct chunks *chunks) {
+static bool move_and_check_arrays(struct ArrowArrayStream *stream, const char *what, struct chunks *chunks) {
     for (;;) {
         struct ArrowArray array = {.release = NULL};
         if (stream->get_next(stream, &array) != 0) return refuse_failed_stream(what, stream);
         if (array.release == NULL) return true;
-        bool ok = append_array(what, &array, chunks);
+        bool ok = move_and_check_array(what, &array, chunks);
         if (array.release != NULL) array.release(&array); /* memory ran out, so it was not moved */
         if (!ok) return false;
     }
@@ -92,9 +92,9 @@ static bool import_stream(PyObject *capsule, const char *what, format_check chec
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     struct ArrowSchema schema = {.release = NULL};
     if (stream == NULL) return false;
-    if (stream->release == NULL) return refuse_used_stream(what);
+    if (stream->release == NULL) return refuse_used_export(what);
     bool ok = stream->get_schema(stream, &schema) == 0
-                  ? check_and_copy_format(what, &schema, check, chunks) && append_arrays_of_stream(stream, what, chunks)
+                  ? check_and_copy_format(what, &schema, check, chunks) && move_and_check_arrays(stream, what, chunks)
                   : refuse_failed_stream(what, stream);
     if (schema.release != NULL) schema.release(&schema);
     stream->release(stream);
@@ -104,7 +104,7 @@ static bool import_stream(PyObject *capsule, const char *what, format_check chec
 /* Calls a method without arguments, and returns its result for the caller to release. Returns NULL without an exception
  * if there is no such method or the package that it needs is missing, and NULL with an exception set if it fails
  * otherwise. */
-static PyObject *call_if_available(PyObject *object, const char *name) {
+static PyObject *call_method_if_available(PyObject *object, const char *name) {
     PyObject *method = PyObject_GetAttrString(object, name);
     if (method == NULL) {
         if (PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
@@ -116,13 +116,13 @@ static PyObject *call_if_available(PyObject *object, const char *name) {
     return answer;
 }
 
-bool import_chunks(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *found) {
+bool import_chunks(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *has_arrow) {
     bool ok = true;
-    PyObject *pair = call_if_available(object, "__arrow_c_array__");
+    PyObject *pair = call_method_if_available(object, "__arrow_c_array__");
     if (pair != NULL) ok = import_array_pair(pair, what, check, chunks);
-    PyObject *stream = pair != NULL || PyErr_Occurred() ? NULL : call_if_available(object, "__arrow_c_stream__");
+    PyObject *stream = pair != NULL || PyErr_Occurred() ? NULL : call_method_if_available(object, "__arrow_c_stream__");
     if (stream != NULL) ok = import_stream(stream, what, check, chunks);
-    *found = pair != NULL || stream != NULL;
+    *has_arrow = pair != NULL || stream != NULL;
     Py_XDECREF(pair);
     Py_XDECREF(stream);
     return ok && !PyErr_Occurred();

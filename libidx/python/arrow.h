@@ -40,10 +40,10 @@ struct chunks {
 typedef bool (*format_check)(const char *what, const char *format);
 
 /* Moves the arrays that an object exports by __arrow_c_array__, or else by __arrow_c_stream__, into *chunks, which is
- * {0}. Sets *found to whether the object has one of these methods and the package that it needs; without, *chunks stays
- * {0}, which is no failure. Returns false with an exception set if exporting fails, `check` refuses the format, or an
- * item is null. The caller releases the chunks in any case. `what` is for messages: "fingerprints". */
-bool import_chunks(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *found);
+ * {0}. Sets *has_arrow to whether the object has one of these methods and the package that it needs; without, *chunks
+ * stays {0}, which is no failure. Returns false with an exception set if exporting fails, `check` refuses the format,
+ * or an item is null. The caller releases the chunks in any case. `what` is for messages: "fingerprints". */
+bool import_chunks(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *has_arrow);
 
 /* Releases the arrays of a column, and leaves it without any. */
 void chunks_release(struct chunks *chunks);

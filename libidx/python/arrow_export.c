@@ -18,10 +18,10 @@ struct column_source {
 
 /* The private data of the stream of rows, which is freed with the stream, or by core_arrow_stream if that fails. */
 struct export {
-    int64_t rows;
+    int64_t row_count;
     size_t source_count;
     struct column_source sources[MAX_ROW_COLUMNS];
-    bool exported; /* The stream has returned its only array, which holds the views now. */
+    bool array_returned; /* The stream has returned its only array, which holds the views now. */
 };
 
 /* ---- The schema ---- */
@@ -40,7 +40,7 @@ static void release_schema(struct ArrowSchema *schema) {
 
 /* Makes the schema of a column, for the parent's release_schema to free, or returns NULL if memory runs out. Its format
  * and name are copied to one block of memory, private_data, since the schema may outlive the stream. */
-static struct ArrowSchema *make_child_schema(const struct column_source *source) {
+static struct ArrowSchema *make_column_schema(const struct column_source *source) {
     struct ArrowSchema *child = malloc(sizeof *child);
     char *format = malloc(sizeof source->format + strlen(source->name) + 1);
     if (child == NULL || format == NULL) {
@@ -62,7 +62,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schem
     schema->children = calloc(MAX_ROW_COLUMNS, sizeof *schema->children);
     bool ok = schema->children != NULL;
     for (size_t i = 0; i < export->source_count && ok; i++) {
-        schema->children[i] = make_child_schema(&export->sources[i]);
+        schema->children[i] = make_column_schema(&export->sources[i]);
         ok = schema->children[i] != NULL;
         if (ok) schema->n_children++;
     }
@@ -88,7 +88,7 @@ static void release_views(Py_buffer *views) {
 }
 
 /* This is the `release` of the array of a column, which may outlive the stream. Called with or without the GIL. */
-static void release_column(struct ArrowArray *array) {
+static void release_column_array(struct ArrowArray *array) {
     struct column_memory *column_memory = array->private_data;
     release_views(column_memory->views);
     free(column_memory);
@@ -97,7 +97,7 @@ static void release_column(struct ArrowArray *array) {
 
 /* This is the `release` of the array of the rows. The consumer may have moved children away, whose `release` is NULL
  * then. */
-static void release_array(struct ArrowArray *array) {
+static void release_rows_array(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_children; i++) {
         if (array->children[i]->release != NULL) array->children[i]->release(array->children[i]);
         free(array->children[i]);
@@ -107,9 +107,9 @@ static void release_array(struct ArrowArray *array) {
     array->release = NULL;
 }
 
-/* Makes the array of a column of `rows` items, and moves the views of the source to it. Returns NULL if memory runs
- * out; then the source keeps its views. */
-static struct ArrowArray *make_child_array(struct column_source *source, int64_t rows) {
+/* Makes the array of a column of `row_count` items, and moves the views of the source to it. Returns NULL if memory
+ * runs out; then the source keeps its views. */
+static struct ArrowArray *make_column_array(struct column_source *source, int64_t row_count) {
     struct ArrowArray *child = malloc(sizeof *child);
     struct column_memory *column_memory = malloc(sizeof *column_memory);
     if (child == NULL || column_memory == NULL) {
@@ -121,10 +121,10 @@ static struct ArrowArray *make_child_array(struct column_source *source, int64_t
     memset(source->views, 0, sizeof source->views);
     *column_memory->buffers = NULL; /* Nothing is null. */
     for (size_t i = 0; i < 2; i++) column_memory->buffers[i + 1] = column_memory->views[i].buf;
-    *child = (struct ArrowArray){.length = rows,
+    *child = (struct ArrowArray){.length = row_count,
                                  .n_buffers = column_memory->views[1].obj != NULL ? 3 : 2, /* 3 for texts */
                                  .buffers = column_memory->buffers,
-                                 .release = release_column,
+                                 .release = release_column_array,
                                  .private_data = column_memory};
     return child;
 }
@@ -133,19 +133,19 @@ static struct ArrowArray *make_child_array(struct column_source *source, int64_t
  * stream. Returns 0, or ENOMEM. */
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     struct export *export = stream->private_data;
-    *array = (struct ArrowArray){.length = export->rows, .n_buffers = 1};
-    if (export->exported) return 0;
-    export->exported = true;
-    array->release = release_array;
+    *array = (struct ArrowArray){.length = export->row_count, .n_buffers = 1};
+    if (export->array_returned) return 0;
+    export->array_returned = true;
+    array->release = release_rows_array;
     array->buffers = calloc(1, sizeof *array->buffers);
     array->children = calloc(MAX_ROW_COLUMNS, sizeof *array->children);
     bool ok = array->buffers != NULL && array->children != NULL;
     for (size_t i = 0; i < export->source_count && ok; i++) {
-        array->children[i] = make_child_array(&export->sources[i], export->rows);
+        array->children[i] = make_column_array(&export->sources[i], export->row_count);
         ok = array->children[i] != NULL;
         if (ok) array->n_children++;
     }
-    if (!ok) release_array(array);
+    if (!ok) release_rows_array(array);
     return ok ? 0 : ENOMEM;
 }
 
@@ -163,7 +163,7 @@ static void free_export(struct export *export) {
     free(export);
 }
 
-/* This is the `release` of the stream: frees its private data. The consumer calls it, or free_stream. */
+/* This is the `release` of the stream: frees its private data. The consumer calls it, or destroy_stream_capsule. */
 static void release_stream(struct ArrowArrayStream *stream) {
     free_export(stream->private_data);
     stream->release = NULL;
@@ -171,7 +171,7 @@ static void release_stream(struct ArrowArrayStream *stream) {
 
 /* This is the destructor of the capsule: releases the stream, unless a consumer has released it or moved it away, and
  * frees its structure. */
-static void free_stream(PyObject *capsule) {
+static void destroy_stream_capsule(PyObject *capsule) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (stream->release != NULL) stream->release(stream);
     free(stream);
@@ -190,23 +190,23 @@ static bool add_column_source(struct export *export, PyObject *column) {
     return source->name != NULL || refuse_memory();
 }
 
-/* Takes (rows, columns): the number of rows, and a tuple of up to MAX_ROW_COLUMNS tuples as add_column_source takes
- * them, each of `rows` items. Returns a capsule with the stream, as __arrow_c_stream__ does. */
+/* Takes (row_count, columns): how many rows there are, and a tuple of up to MAX_ROW_COLUMNS tuples as add_column_source
+ * takes them, each of `row_count` items. Returns a capsule with the stream, as __arrow_c_stream__ does. */
 PyObject *core_arrow_stream(PyObject *module, PyObject *arguments) {
     struct ArrowArrayStream *stream = malloc(sizeof *stream);
     struct export *export = calloc(1, sizeof *export);
     PyObject *columns, *capsule = NULL;
-    Py_ssize_t rows;
+    Py_ssize_t row_count;
     bool ok = (stream != NULL && export != NULL) || refuse_memory();
-    ok = ok && PyArg_ParseTuple(arguments, "nO!", &rows, &PyTuple_Type, &columns);
+    ok = ok && PyArg_ParseTuple(arguments, "nO!", &row_count, &PyTuple_Type, &columns);
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(columns) && i < MAX_ROW_COLUMNS; i++)
         ok = add_column_source(export, PyTuple_GetItem(columns, i));
     if (ok) {
-        export->rows = rows;
+        export->row_count = row_count;
         *stream = (struct ArrowArrayStream){.get_schema = get_schema, .get_next = get_next, .private_data = export};
         stream->get_last_error = get_last_error;
         stream->release = release_stream;
-        capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);
+        capsule = PyCapsule_New(stream, "arrow_array_stream", destroy_stream_capsule);
     }
     if (capsule != NULL) return capsule;
     if (export != NULL) free_export(export);

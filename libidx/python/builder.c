@@ -137,7 +137,7 @@ static PyMethodDef builder_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-bool builder_init(PyObject *module) {
+bool add_builder_type(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_new, builder_new},
         {Py_tp_dealloc, handle_free},
@@ -146,5 +146,5 @@ bool builder_init(PyObject *module) {
         {Py_tp_doc, "A build under way; libidx.Builder is the whole of it."},
         {0, NULL},
     };
-    return type_make(module, "libidx._core.Builder", sizeof(struct builder_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
+    return add_type(module, "libidx._core.Builder", sizeof(struct builder_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
 }

@@ -12,13 +12,13 @@ void columns_begin(struct columns *columns, const char *kinds) {
     for (size_t i = 0; kinds[i] != '\0'; i++) columns->list[i].kind = kinds[i];
 }
 
-/* Makes the capacity of a column enough for `more` items. Returns false if memory runs out. A column has one byte more
- * than its items, since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, no sum or product here
+/* Makes the capacity of a column enough for `new_count` items. Returns false if memory runs out. A column has one byte
+ * more than its items, since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, no sum or product here
  * overflows. */
-static bool reserve_items(struct column *column, size_t more) {
-    if (column->items != NULL && column->capacity - column->count >= more) return true;
-    if (more > SIZE_MAX / 32 - column->count) return false;
-    size_t needed_capacity = column->count + more, grown_capacity = column->capacity + column->capacity / 2;
+static bool reserve_items(struct column *column, size_t new_count) {
+    if (column->items != NULL && column->capacity - column->count >= new_count) return true;
+    if (new_count > SIZE_MAX / 32 - column->count) return false;
+    size_t needed_capacity = column->count + new_count, grown_capacity = column->capacity + column->capacity / 2;
     size_t capacity = grown_capacity > needed_capacity ? grown_capacity : needed_capacity;
     void *items = realloc(column->items, capacity * get_item_bytes(column->kind) + 1);
     if (items == NULL) return false;
@@ -27,18 +27,18 @@ static bool reserve_items(struct column *column, size_t more) {
     return true;
 }
 
-void *columns_add(struct columns *columns, size_t column_number, size_t more) {
+void *columns_add(struct columns *columns, size_t column_number, size_t new_count) {
     struct column *column = &columns->list[column_number];
-    if (!reserve_items(column, more)) {
+    if (!reserve_items(column, new_count)) {
         columns->failed = true;
         return NULL;
     }
     void *items = (char *)column->items + column->count * get_item_bytes(column->kind);
-    column->count += more;
+    column->count += new_count;
     return items;
 }
 
-bool columns_make(struct columns *columns, const char *kinds, size_t count) {
+bool columns_begin_sized(struct columns *columns, const char *kinds, size_t count) {
     columns_begin(columns, kinds);
     for (size_t i = 0; kinds[i] != '\0'; i++) columns_add(columns, i, count);
     if (columns->failed) columns_end(columns, true);
@@ -126,7 +126,7 @@ static bool import_once(PyObject **object, const char *module, const char *name)
 /* Returns an object that owns the memory of a column from then on: a NumPy array; or if `readonly`, a column object, so
  * that NumPy is imported only once somebody asks for an array. Returns None for a column without memory, and NULL with
  * an exception set on failure. */
-static PyObject *convert_column(struct column *column, bool readonly) {
+static PyObject *convert_column_to_object(struct column *column, bool readonly) {
     if (column->items == NULL) Py_RETURN_NONE;
     PyObject *object =
         readonly || import_once(&numpy_asarray, "numpy", "asarray") ? make_column_object(column, readonly) : NULL;
@@ -136,14 +136,14 @@ static PyObject *convert_column(struct column *column, bool readonly) {
     return array;
 }
 
-/* Returns a tuple of what convert_column makes of each column, or NULL with an exception set. `ok` is false if the call
- * that filled the columns has failed, which has set one. Frees the memory that no object owns then. */
-static PyObject *convert_columns(struct columns *columns, bool ok, bool readonly) {
+/* Returns a tuple of what convert_column_to_object makes of each column, or NULL with an exception set. `ok` is false
+ * if the call that filled the columns has failed, which has set one. Frees the memory that no object owns then. */
+static PyObject *convert_columns_to_tuple(struct columns *columns, bool ok, bool readonly) {
     size_t count = 0;
     while (count < MAX_COLUMNS && columns->list[count].kind != 0) count++;
     PyObject *tuple = ok && !columns->failed ? PyTuple_New((Py_ssize_t)count) : NULL;
     for (size_t i = 0; i < count && tuple != NULL; i++) {
-        PyObject *column = convert_column(&columns->list[i], readonly);
+        PyObject *column = convert_column_to_object(&columns->list[i], readonly);
         if (column == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, column) < 0) Py_CLEAR(tuple);
     }
     for (size_t i = 0; i < count; i++) {
@@ -154,17 +154,17 @@ static PyObject *convert_columns(struct columns *columns, bool ok, bool readonly
     return tuple;
 }
 
-PyObject *columns_end(struct columns *columns, bool ok) { return convert_columns(columns, ok, false); }
+PyObject *columns_end(struct columns *columns, bool ok) { return convert_columns_to_tuple(columns, ok, false); }
 
-PyObject *columns_end_first(struct columns *columns, bool ok) {
-    PyObject *arrays = convert_columns(columns, ok, false);
+PyObject *columns_end_as_array(struct columns *columns, bool ok) {
+    PyObject *arrays = convert_columns_to_tuple(columns, ok, false);
     PyObject *array = arrays == NULL ? NULL : Py_NewRef(PyTuple_GetItem(arrays, 0));
     Py_XDECREF(arrays);
     return array;
 }
 
 PyObject *columns_end_result(struct columns *columns, bool ok, const char *name) {
-    PyObject *tuple = convert_columns(columns, ok, true), *class = NULL, *result = NULL;
+    PyObject *tuple = convert_columns_to_tuple(columns, ok, true), *class = NULL, *result = NULL;
     if (tuple != NULL && import_once(&results, "libidx._results", NULL)) class = PyObject_GetAttrString(results, name);
     if (class != NULL) result = PyObject_CallFunctionObjArgs(class, tuple, NULL);
     Py_XDECREF(class);
@@ -172,7 +172,7 @@ PyObject *columns_end_result(struct columns *columns, bool ok, const char *name)
     return result;
 }
 
-bool columns_init(void) {
+bool make_column_type(void) {
     static PyType_Slot slots[] = {
         {Py_tp_doc, "Memory of libidx, which its buffer gives without a copy."},
         {Py_bf_getbuffer, get_buffer},

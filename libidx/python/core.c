@@ -13,11 +13,11 @@ static PyObject *core_shard(PyObject *module, PyObject *arguments) {
         !parse_array(fingerprints, "fingerprints", &array))
         return NULL;
     struct columns columns;
-    bool ok = columns_make(&columns, "q", array.count);
+    bool ok = columns_begin_sized(&columns, "q", array.count);
     for (size_t i = 0; i < array.count && ok; i++)
         ((int64_t *)columns.list[0].items)[i] = (int64_t)idx_shard(array.items[i], shard_count.value);
     array_release(&array);
-    return columns_end_first(&columns, ok);
+    return columns_end_as_array(&columns, ok);
 }
 
 /* Takes (fingerprints), in any form that parse_array reads. Returns a copy of them, uint64[n]. */
@@ -25,10 +25,10 @@ static PyObject *core_numbers(PyObject *module, PyObject *fingerprints) {
     struct array array;
     if (!parse_array(fingerprints, "fingerprints", &array)) return NULL;
     struct columns columns;
-    bool ok = columns_make(&columns, "Q", array.count);
+    bool ok = columns_begin_sized(&columns, "Q", array.count);
     if (array.count > 0 && ok) memcpy(columns.list[0].items, array.items, array.count * sizeof *array.items);
     array_release(&array);
-    return columns_end_first(&columns, ok);
+    return columns_end_as_array(&columns, ok);
 }
 
 /* Takes (texts). Returns how many bytes each has in UTF-8, int64[n]. */
@@ -36,10 +36,10 @@ static PyObject *core_lengths(PyObject *module, PyObject *texts_arg) {
     struct strings texts;
     if (!parse_strings(texts_arg, "texts", &texts)) return NULL;
     struct columns columns;
-    bool ok = columns_make(&columns, "q", texts.count);
+    bool ok = columns_begin_sized(&columns, "q", texts.count);
     for (size_t i = 0; i < texts.count && ok; i++) ((int64_t *)columns.list[0].items)[i] = (int64_t)texts.lengths[i];
     strings_release(&texts);
-    return columns_end_first(&columns, ok);
+    return columns_end_as_array(&columns, ok);
 }
 
 /* Takes (recipe). Returns the largest k that indexes with this recipe may have. */
@@ -88,8 +88,8 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;
-    if (errors_init() && columns_init() && index_init(module) && lookup_init(module) && builder_init(module) &&
-        writer_init(module) && stream_init(module) && simhash_init(module) &&
+    if (import_make_error() && make_column_type() && add_index_type(module) && add_match_type(module) &&
+        add_builder_type(module) && add_writer_type(module) && add_stream_type(module) && add_simhash_type(module) &&
         PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
         PyModule_AddStringConstant(module, "INSTRUCTIONS", idx_instructions()) == 0)
         return module;

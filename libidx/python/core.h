@@ -32,17 +32,12 @@ void view_release(struct view *view);
 bool parse_distance(PyObject *argument, const struct view *view, unsigned *distance);
 bool parse_any_distance(PyObject *argument, const struct view *view, unsigned *distance);
 
-/* Makes the type Index, and adds it to the module. The other functions *_init do so with their types. */
-bool index_init(PyObject *module);
-
 /* This is the method `lookup` of Index (lookup.c): returns a list of Match for one query, and Matches for an array. */
-PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames);
 /* This is the method `exists`: returns a bool for one query, and an array of them for an array. */
-PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames);
 /* This is the method `count`: returns an int for one query, and an array of them for an array. */
-PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
-/* Makes the type Match, and adds it to the module. */
-bool lookup_init(PyObject *module);
+PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames);
 
 /* Methods of Index, which take a tuple (lookup_many.c, pairs.c, documents.c, resembling.c). */
 PyObject *index_batch(PyObject *self, PyObject *arguments);
@@ -55,15 +50,20 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments);
 PyObject *index_find(PyObject *self, PyObject *ids_arg);
 PyObject *index_visit_sets(PyObject *self, PyObject *visitor);
 
-/* ---- Types (builder.c, writer.c, stream.c) ---- */
+/* ---- Types (index.c, lookup.c, builder.c, writer.c, stream.c) ---- */
 
 /* Returns the items of libidx.BuildSummary for a build or a merge, a tuple, for the caller to release. */
 PyObject *make_summary_tuple(const struct idx_build_summary *summary);
 
-bool builder_init(PyObject *module);
-bool writer_init(PyObject *module);
-bool stream_init(PyObject *module);
-bool simhash_init(PyObject *module);
+/* Each of these makes one type, as its name says, and adds it to the module libidx._core. It is called once, while that
+ * module is made, and before any object of the type is. The type is never freed. Returns false with an exception set if
+ * memory runs out or the module refuses the type; then the caller releases the module. */
+bool add_index_type(PyObject *module);
+bool add_match_type(PyObject *module);
+bool add_builder_type(PyObject *module);
+bool add_writer_type(PyObject *module);
+bool add_stream_type(PyObject *module);
+bool add_simhash_type(PyObject *module);
 
 /* Sets *residence to the residence with this name. Raises ValueError for any other name or object (index.c). */
 bool parse_residence(PyObject *name, enum idx_residence *residence);

@@ -33,11 +33,11 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
         return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    bool ok = columns_make(&collector.columns, "Q", 0) && call_begin_quiet(call) &&
+    bool ok = columns_begin_sized(&collector.columns, "Q", 0) && call_begin_quiet(call) &&
               call_end(call, idx_visit_part(view->index, (uint32_t)part, (uint32_t)part_count, append_fingerprints,
                                             &collector, &call->error));
     view_release(view);
-    return columns_end_first(&collector.columns, ok);
+    return columns_end_as_array(&collector.columns, ok);
 }
 
 /* ---- Documents ---- */
@@ -82,7 +82,7 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
     PyObject *fingerprints, *answer = NULL;
     const char *errors = NULL;
     long long limit, max_bytes;
-    uint64_t single;
+    uint64_t single_fingerprint;
     if (!PyArg_ParseTuple(arguments, "OLLO&|s", &fingerprints, &limit, &max_bytes, parse_call, &call, &errors))
         return NULL;
     options.max_documents = (uint64_t)limit;
@@ -92,10 +92,10 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
     options.context = &call;
     bool ok = check_range("limit", limit, -1, LLONG_MAX) && check_range("max_bytes", max_bytes, -1, LLONG_MAX) &&
               (errors == NULL ? parse_array(fingerprints, "fingerprints", &array)
-                              : parse_number(fingerprints, "fingerprints", &single));
+                              : parse_number(fingerprints, "fingerprints", &single_fingerprint));
     struct view *view = ok ? view_hold(self) : NULL;
     if (view != NULL) {
-        const uint64_t *items = errors == NULL ? array.items : &single;
+        const uint64_t *items = errors == NULL ? array.items : &single_fingerprint;
         const size_t count = errors == NULL ? array.count : 1;
         call_begin(&call);
         enum idx_status status = idx_list_documents(view->index, items, count, &options, &lists, &call.error);
@@ -118,7 +118,7 @@ enum { FIRST_CAPACITY = 8 };
 
 /* Appends the fingerprints of the documents that have the ID of an item to the second column. Called without the GIL.
  * Errors: IDX_OUT_OF_MEMORY, and those of idx_find_id. */
-static enum idx_status find_and_append_id(struct view *view, const struct idx_item *item, struct columns *columns,
+static enum idx_status append_found_by_id(struct view *view, const struct idx_item *item, struct columns *columns,
                                           struct call *call) {
     /* idx_find_id sets `count` to the number of all, so that the second call has the capacity for them. */
     size_t count = FIRST_CAPACITY, capacity;
@@ -137,13 +137,13 @@ static enum idx_status find_and_append_id(struct view *view, const struct idx_it
 /* Finds the fingerprints of the documents with the IDs of `count` items. Appends them to the second column, and sets
  * the count + 1 offsets of the first one: item i has those from offsets[i] to before offsets[i + 1]. If a signal's
  * handler raised, it ends early with IDX_OK, and call_end fails. Called without the GIL. */
-static enum idx_status find_and_append_ids(struct view *view, const struct idx_item *items, size_t count,
+static enum idx_status append_found_by_ids(struct view *view, const struct idx_item *items, size_t count,
                                            struct columns *columns, struct call *call) {
     int64_t *offsets = columns->list[0].items;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
         offsets[i] = (int64_t)columns->list[1].count;
-        status = find_and_append_id(view, &items[i], columns, call);
+        status = append_found_by_id(view, &items[i], columns, call);
         if (i % 64 == 0 && !call_check_signals(call)) break; /* not each time, since this reads the clock */
     }
     offsets[count] = (int64_t)columns->list[1].count;
@@ -166,7 +166,7 @@ PyObject *index_find(PyObject *self, PyObject *ids_arg) {
         /* Where columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
         bool ok = items != NULL && (columns_add(&columns, 0, ids.count + 1) == NULL ||
                                     (call_begin_quiet(&call) &&
-                                     call_end(&call, find_and_append_ids(view, items, ids.count, &columns, &call))));
+                                     call_end(&call, append_found_by_ids(view, items, ids.count, &columns, &call))));
         answer = columns_end(&columns, ok);
         items_release(&ids);
     }

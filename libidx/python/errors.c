@@ -7,7 +7,7 @@
 
 static PyObject *make_error; /* libidx._errors.make */
 
-bool errors_init(void) {
+bool import_make_error(void) {
     PyObject *module = PyImport_ImportModule("libidx._errors");
     if (module == NULL) return false;
     make_error = PyObject_GetAttrString(module, "make");
@@ -112,7 +112,7 @@ bool visit_progress(void *context, const struct idx_progress *progress) {
 
 bool call_begin(struct call *call) {
     call->failed = false;
-    call->signals_checked = 0;
+    call->signals_checked_at = 0;
     call->thread = PyEval_SaveThread();
     return true;
 }
@@ -131,10 +131,10 @@ bool call_end(struct call *call, enum idx_status status) {
 bool call_check_signals(struct call *call) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    int64_t now = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000; /* in tenths of a second */
-    if (call->signals_checked == 0) call->signals_checked = now;
-    if (now == call->signals_checked || call->failed) return !call->failed;
-    call->signals_checked = now;
+    int64_t now_tenths = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000; /* in tenths of a second */
+    if (call->signals_checked_at == 0) call->signals_checked_at = now_tenths;
+    if (now_tenths == call->signals_checked_at || call->failed) return !call->failed;
+    call->signals_checked_at = now_tenths;
     PyEval_RestoreThread(call->thread);
     call->failed = PyErr_CheckSignals() < 0;
     call->thread = PyEval_SaveThread();

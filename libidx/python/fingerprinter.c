@@ -8,14 +8,14 @@ struct fingerprinter_object {
     PyObject_HEAD PyObject *table; /* a Table, or None */
     char *recipe;                  /* as the caller wrote it; NULL for the default */
     unsigned bits;
-    struct idx_text *idle[IDX_MAX_THREADS]; /* opened, and used by no call; changed with the GIL held */
+    struct idx_text *idle_texts[IDX_MAX_THREADS]; /* opened, and used by no call; changed with the GIL held */
     size_t idle_count;
 };
 
 static PyTypeObject *fingerprinter_type;
 
 /* The columns of fingerprints. */
-enum { FINGERPRINTS, FEATURES, COUNTS };
+enum { FINGERPRINTS, FEATURE_COUNTS, USED_COUNTS };
 
 /* Returns an idle struct idx_text, or opens another one, for the caller alone until it calls return_text. A struct
  * idx_text serves one thread at a time, and opening one takes time, so they are cached. Returns NULL with an exception
@@ -24,7 +24,7 @@ static struct idx_text *claim_text(struct fingerprinter_object *object) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     struct idx_text *text = NULL;
     struct call call;
-    if (object->idle_count > 0) return object->idle[--object->idle_count];
+    if (object->idle_count > 0) return object->idle_texts[--object->idle_count];
     options.recipe = object->recipe;
     if (object->table != Py_None) options.table = get_table(object->table);
     bool ok = call_begin_quiet(&call) && call_end(&call, idx_text_open(&text, &options, &call.error));
@@ -35,7 +35,7 @@ static struct idx_text *claim_text(struct fingerprinter_object *object) {
  * that a call uses, are idle already. */
 static void return_text(struct fingerprinter_object *object, struct idx_text *text) {
     if (object->idle_count < IDX_MAX_THREADS)
-        object->idle[object->idle_count++] = text;
+        object->idle_texts[object->idle_count++] = text;
     else
         idx_text_close(text);
 }
@@ -69,7 +69,7 @@ static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyOb
 /* Closes all idle texts, and frees the object. */
 static void fingerprinter_free(PyObject *self) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
-    while (object->idle_count > 0) idx_text_close(object->idle[--object->idle_count]);
+    while (object->idle_count > 0) idx_text_close(object->idle_texts[--object->idle_count]);
     free(object->recipe);
     Py_XDECREF(object->table);
     object_free(self);
@@ -108,19 +108,19 @@ static bool make_document_list(const struct documents *documents, struct idx_tex
     return true;
 }
 
-/* Fingerprints the documents of `list`, as many as the column FEATURES has items, on `threads` threads. Sets all items
- * of the three columns; FINGERPRINTS has `capacity` places for each document. Returns false with an exception set on
- * failure. */
+/* Fingerprints the documents of `list`, as many as the column FEATURE_COUNTS has items, on `threads` threads. Sets all
+ * items of the three columns; FINGERPRINTS has `capacity` places for each document. Returns false with an exception set
+ * on failure. */
 static bool fingerprint_documents(struct fingerprinter_object *object, const struct idx_text_document *list,
                                   size_t capacity, unsigned threads, struct columns *columns) {
     struct idx_text *texts[IDX_MAX_THREADS];
     struct call call;
     size_t claimed_count;
     bool ok = claim_texts(object, texts, threads, &claimed_count) && call_begin_quiet(&call) &&
-              call_end(&call, idx_text_fingerprint_many(texts, threads, list, columns->list[FEATURES].count,
-                                                        object->bits, columns->list[FINGERPRINTS].items, capacity,
-                                                        columns->list[COUNTS].items, columns->list[FEATURES].items,
-                                                        visit_progress, &call, &call.error));
+              call_end(&call, idx_text_fingerprint_many(
+                                  texts, threads, list, columns->list[FEATURE_COUNTS].count, object->bits,
+                                  columns->list[FINGERPRINTS].items, capacity, columns->list[USED_COUNTS].items,
+                                  columns->list[FEATURE_COUNTS].items, visit_progress, &call, &call.error));
     return_texts(object, texts, claimed_count);
     return ok;
 }
@@ -128,8 +128,8 @@ static bool fingerprint_documents(struct fingerprinter_object *object, const str
 /* Fingerprints documents on up to `threads` threads, and appends to the columns, which are empty:
  *
  * - FINGERPRINTS: `capacity` places for each document, whose unused ones are 0
- * - FEATURES: how many features each document has
- * - COUNTS: how many of its places are used
+ * - FEATURE_COUNTS: how many features each document has
+ * - USED_COUNTS: how many of its places are used
  *
  * Returns false with an exception set on failure; but true if memory runs out for a column: then columns->failed is
  * set, and columns_end raises MemoryError. */
@@ -141,7 +141,7 @@ static bool fingerprint_into_columns(struct fingerprinter_object *object, struct
     /* idx_text_fingerprint_many gives a thread 64 documents at a time, so more threads would have nothing to do. */
     if (threads > count / 64 + 1) threads = (unsigned)(count / 64 + 1);
     bool ok = make_document_list(documents, &fields, &list);
-    for (size_t i = 0; i <= COUNTS; i++) columns_add(columns, i, i == FINGERPRINTS ? count * capacity : count);
+    for (size_t i = 0; i <= USED_COUNTS; i++) columns_add(columns, i, i == FINGERPRINTS ? count * capacity : count);
     if (ok && !columns->failed)
         ok = fingerprint_documents(object, list, capacity, threads, columns);
     else if (!ok)
@@ -169,12 +169,12 @@ static bool find_max_fingerprints(struct fingerprinter_object *object, size_t *m
  * text. */
 static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
-    PyObject *lists[FIELDS];
+    PyObject *field_args[FIELDS];
     struct documents documents;
     struct columns columns;
     int threads, several;
-    if (!PyArg_ParseTuple(arguments, "OOOip", &lists[0], &lists[1], &lists[2], &threads, &several) ||
-        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !parse_documents(lists, &documents))
+    if (!PyArg_ParseTuple(arguments, "OOOip", &field_args[0], &field_args[1], &field_args[2], &threads, &several) ||
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !parse_documents(field_args, &documents))
         return NULL;
     size_t capacity = 1;
     columns_begin(&columns, "QQQ");
@@ -202,13 +202,13 @@ static enum idx_status make_and_fill_table(struct idx_text_table **table, struct
 /* Takes (fingerprinter, texts, titles or None, descriptions or None). Returns a Table of how many of the texts have
  * each feature. */
 PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
-    PyObject *fingerprinter, *columns[FIELDS], *answer = NULL;
+    PyObject *fingerprinter, *field_args[FIELDS], *answer = NULL;
     struct idx_text_table *table = NULL;
     struct documents documents;
     struct call call;
-    if (!PyArg_ParseTuple(arguments, "O!OOO", fingerprinter_type, &fingerprinter, &columns[0], &columns[1],
-                          &columns[2]) ||
-        !parse_documents(columns, &documents))
+    if (!PyArg_ParseTuple(arguments, "O!OOO", fingerprinter_type, &fingerprinter, &field_args[0], &field_args[1],
+                          &field_args[2]) ||
+        !parse_documents(field_args, &documents))
         return NULL;
     struct idx_text *text = claim_text((struct fingerprinter_object *)fingerprinter);
     if (text != NULL) {
@@ -224,8 +224,8 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
 
 /* ---- The type ---- */
 
-/* Returns the recipe in canonical form, which only an opened text knows. This is a getter of fingerprinter_properties,
- * as the next function is. */
+/* Returns the recipe in canonical form, which only an opened text knows. This is a getter of
+ * fingerprinter_properties. */
 static PyObject *get_recipe(PyObject *self, void *closure) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
     struct idx_text *text = claim_text(object);
@@ -235,7 +235,7 @@ static PyObject *get_recipe(PyObject *self, void *closure) {
     return recipe;
 }
 
-/* Returns how many bits a fingerprint has. */
+/* Returns how many bits a fingerprint has. This is a getter of fingerprinter_properties. */
 static PyObject *get_bits(PyObject *self, void *closure) {
     return PyLong_FromUnsignedLong(((struct fingerprinter_object *)self)->bits);
 }
@@ -251,7 +251,7 @@ static PyGetSetDef fingerprinter_properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-bool fingerprinter_init(PyObject *module) {
+bool add_fingerprinter_type(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_new, fingerprinter_new},
         {Py_tp_dealloc, fingerprinter_free},
@@ -260,7 +260,7 @@ bool fingerprinter_init(PyObject *module) {
         {Py_tp_doc, "Fingerprints texts; libidx.Fingerprinter is the whole of it."},
         {0, NULL},
     };
-    fingerprinter_type = type_make(module, "libidx._text.Fingerprinter", sizeof(struct fingerprinter_object),
-                                   Py_TPFLAGS_BASETYPE, slots);
+    fingerprinter_type =
+        add_type(module, "libidx._text.Fingerprinter", sizeof(struct fingerprinter_object), Py_TPFLAGS_BASETYPE, slots);
     return fingerprinter_type != NULL;
 }

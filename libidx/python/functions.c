@@ -96,7 +96,7 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
 /* ---- Verifying ---- */
 
 struct verification {
-    PyObject *files; /* a list of (file, status, sentence or None) */
+    PyObject *findings; /* a list of (file, status, sentence or None) */
     struct call call;
 };
 
@@ -110,7 +110,7 @@ static void append_finding(void *context, const char *file, enum idx_status stat
     PyObject *text = status == IDX_OK ? Py_NewRef(Py_None)
                                       : PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "surrogateescape");
     PyObject *finding = Py_BuildValue("(NiN)", PyUnicode_DecodeFSDefault(file), (int)status, text);
-    verification->call.failed = finding == NULL || PyList_Append(verification->files, finding) < 0;
+    verification->call.failed = finding == NULL || PyList_Append(verification->findings, finding) < 0;
     Py_XDECREF(finding);
     PyGILState_Release(state);
 }
@@ -124,14 +124,14 @@ PyObject *core_verify(PyObject *module, PyObject *arguments) {
     struct verification verification;
     struct path path;
     if (!PyArg_ParseTuple(arguments, "O&", parse_path, &path)) return NULL;
-    verification.files = PyList_New(0);
-    if (verification.files != NULL) {
+    verification.findings = PyList_New(0);
+    if (verification.findings != NULL) {
         call_begin_quiet(&verification.call);
         enum idx_status status = idx_verify(path.text, append_finding, &verification, &verification.call.error);
-        if (!call_end(&verification.call, has_examined(status) ? IDX_OK : status)) Py_CLEAR(verification.files);
+        if (!call_end(&verification.call, has_examined(status) ? IDX_OK : status)) Py_CLEAR(verification.findings);
     }
     Py_DECREF(path.bytes);
-    return verification.files;
+    return verification.findings;
 }
 
 /* ---- Planning ---- */
@@ -199,11 +199,11 @@ enum { MAX_PLANS = 64 };
  * of idx_plan, or of idx_scheme_parse and idx_plan_scheme. */
 static enum idx_status make_plans(const struct idx_plan_options *options, const char *scheme, struct idx_plan *plans,
                                   size_t *plan_count, struct idx_error *error) {
-    struct idx_scheme parsed;
+    struct idx_scheme parsed_scheme;
     if (scheme == NULL) return idx_plan(options, plans, MAX_PLANS, plan_count, error);
     *plan_count = 1;
-    enum idx_status status = idx_scheme_parse(&parsed, scheme, options->bits, options->k, options->count, error);
-    return status == IDX_OK ? idx_plan_scheme(options, &parsed, plans, error) : status;
+    enum idx_status status = idx_scheme_parse(&parsed_scheme, scheme, options->bits, options->k, options->count, error);
+    return status == IDX_OK ? idx_plan_scheme(options, &parsed_scheme, plans, error) : status;
 }
 
 /* Takes (count, bits, k, block_size, max_bytes, scheme or None, residence, calibration or None). Returns a list of
@@ -257,10 +257,10 @@ PyObject *core_scheme(PyObject *module, PyObject *arguments) {
     struct idx_scheme scheme;
     struct call call;
     unsigned bits, k;
-    const char *text;
-    if (!PyArg_ParseTuple(arguments, "sII", &text, &bits, &k)) return NULL;
+    const char *scheme_string;
+    if (!PyArg_ParseTuple(arguments, "sII", &scheme_string, &bits, &k)) return NULL;
     call_begin_quiet(&call);
-    if (!call_end(&call, idx_scheme_parse(&scheme, text, bits, k, 0, &call.error))) return NULL;
+    if (!call_end(&call, idx_scheme_parse(&scheme, scheme_string, bits, k, 0, &call.error))) return NULL;
     PyObject *list = PyList_New((Py_ssize_t)scheme.table_count);
     for (size_t i = 0; i < scheme.table_count && list != NULL; i++) {
         PyObject *table = Py_BuildValue("(KI)", (unsigned long long)scheme.tables[i].mask, scheme.tables[i].radius);

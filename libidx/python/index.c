@@ -247,15 +247,15 @@ static PyObject *index_info(PyObject *self, PyObject *unused) {
     return info;
 }
 
-/* Returns whether the index was closed. This is a getter of `properties`, as the next two functions are. */
+/* Returns whether the index was closed. This is a getter of `properties`. */
 static PyObject *get_closed(PyObject *self, void *closure) {
     return PyBool_FromLong(((struct index_object *)self)->view == NULL);
 }
 
-/* Returns the path, as it was given. */
+/* Returns the path, as it was given. This is a getter of `properties`. */
 static PyObject *get_path(PyObject *self, void *closure) { return Py_NewRef(((struct index_object *)self)->path); }
 
-/* Returns (residence, check_pages, k or None), as they were given. */
+/* Returns (residence, check_pages, k or None), as they were given. This is a getter of `properties`. */
 static PyObject *get_options(PyObject *self, void *closure) {
     struct index_object *object = (struct index_object *)self;
     PyObject *k = object->unpacked_k == UINT_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(object->unpacked_k);
@@ -342,7 +342,7 @@ static PyGetSetDef properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-bool index_init(PyObject *module) {
+bool add_index_type(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_new, index_new},
         {Py_tp_dealloc, index_free},
@@ -351,6 +351,6 @@ bool index_init(PyObject *module) {
         {Py_tp_doc, "An open index; libidx.Index is the whole of it."},
         {0, NULL},
     };
-    index_type = type_make(module, "libidx._core.Index", sizeof(struct index_object), Py_TPFLAGS_BASETYPE, slots);
+    index_type = add_type(module, "libidx._core.Index", sizeof(struct index_object), Py_TPFLAGS_BASETYPE, slots);
     return index_type != NULL;
 }

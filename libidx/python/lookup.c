@@ -12,15 +12,15 @@ struct request {
     PyObject *queries, *k, *limit, *threads;
 };
 
-/* Sets the member `name` of the request to `argument`. `with_limit` says whether the method has the argument `limit`,
+/* Sets the member `name` of the request to `argument`. `takes_limit` says whether the method has the argument `limit`,
  * as only lookup has. Returns false with TypeError set for an unknown argument, or for `queries` or `k` if that is set
  * already; and with InvalidArgumentError for `resemble`, which only indexes of texts have. */
-static bool parse_keyword(struct request *request, PyObject *name, PyObject *argument, bool with_limit) {
+static bool parse_keyword(struct request *request, PyObject *name, PyObject *argument, bool takes_limit) {
     if (PyUnicode_CompareWithASCIIString(name, "k") == 0 && request->k == NULL) {
         request->k = argument;
     } else if (PyUnicode_CompareWithASCIIString(name, "threads") == 0) {
         request->threads = argument;
-    } else if (with_limit && PyUnicode_CompareWithASCIIString(name, "limit") == 0) {
+    } else if (takes_limit && PyUnicode_CompareWithASCIIString(name, "limit") == 0) {
         request->limit = argument;
     } else if (PyUnicode_CompareWithASCIIString(name, "queries") == 0 && request->queries == NULL) {
         request->queries = argument;
@@ -34,15 +34,15 @@ static bool parse_keyword(struct request *request, PyObject *name, PyObject *arg
     return true;
 }
 
-/* Sets the request from arguments as METH_FASTCALL | METH_KEYWORDS has them: `count` positional ones, queries and k,
- * and after them one for each of `names`, a tuple or NULL. Returns false with an exception set if there are more than
+/* Sets the request from arguments as METH_FASTCALL | METH_KEYWORDS has them: `nargs` positional ones, queries and k,
+ * and after them one for each of `kwnames`, a tuple or NULL. Returns false with an exception set if there are more than
  * two positional ones, if there are no queries, or if parse_keyword fails. */
-static bool parse_arguments(struct request *request, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
-                            bool with_limit) {
-    *request = (struct request){.queries = count > 0 ? arguments[0] : NULL, .k = count > 1 ? arguments[1] : NULL};
-    if (count > 2) return refuse(PyExc_TypeError, "%zd positional arguments; there are queries and k", count);
-    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
-        if (!parse_keyword(request, PyTuple_GetItem(names, i), arguments[count + i], with_limit)) return false;
+static bool parse_request(struct request *request, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames,
+                          bool takes_limit) {
+    *request = (struct request){.queries = nargs > 0 ? arguments[0] : NULL, .k = nargs > 1 ? arguments[1] : NULL};
+    if (nargs > 2) return refuse(PyExc_TypeError, "%zd positional arguments; there are queries and k", nargs);
+    for (Py_ssize_t i = 0; kwnames != NULL && i < PyTuple_Size(kwnames); i++) {
+        if (!parse_keyword(request, PyTuple_GetItem(kwnames, i), arguments[nargs + i], takes_limit)) return false;
     }
     if (request->queries != NULL) return true;
     return refuse(PyExc_TypeError, "no queries were given: an int, or an array of uint64");
@@ -73,16 +73,16 @@ static bool parse_threads(PyObject *argument, unsigned *threads) {
 /* ---- Indexes of texts ---- */
 
 /* Answers for an index of texts, in Python: calls self._ask(name, ...), where `name` is the method that was called, and
- * the other arguments are its own, as for parse_arguments. Returns the result, or NULL with an exception set. */
-static PyObject *call_ask_method(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
-                                 PyObject *names) {
+ * the other arguments are its own, as for parse_request. Returns the result, or NULL with an exception set. */
+static PyObject *call_ask_method(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t nargs,
+                                 PyObject *kwnames) {
     PyObject *method = PyObject_GetAttrString(self, "_ask"), *name_object = PyUnicode_FromString(name);
-    PyObject *positional = PyTuple_New(count + 1), *named = PyDict_New();
+    PyObject *positional = PyTuple_New(nargs + 1), *named = PyDict_New();
     bool ok = method != NULL && name_object != NULL && positional != NULL && named != NULL;
     if (ok) PyTuple_SetItem(positional, 0, Py_NewRef(name_object));
-    for (Py_ssize_t i = 0; i < count && ok; i++) PyTuple_SetItem(positional, i + 1, Py_NewRef(arguments[i]));
-    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names) && ok; i++)
-        ok = PyDict_SetItem(named, PyTuple_GetItem(names, i), arguments[count + i]) == 0;
+    for (Py_ssize_t i = 0; i < nargs && ok; i++) PyTuple_SetItem(positional, i + 1, Py_NewRef(arguments[i]));
+    for (Py_ssize_t i = 0; kwnames != NULL && i < PyTuple_Size(kwnames) && ok; i++)
+        ok = PyDict_SetItem(named, PyTuple_GetItem(kwnames, i), arguments[nargs + i]) == 0;
     PyObject *answer = ok ? PyObject_Call(method, positional, named) : NULL;
     Py_XDECREF(method);
     Py_XDECREF(name_object);
@@ -124,7 +124,7 @@ enum { FIRST_CAPACITY = 32 };
 
 /* Looks up one query, the int `number`. Returns a list of Match: the `limit` nearest ones, if there are more. Returns
  * NULL with an exception set on failure. */
-static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
+static PyObject *look_up_one_query(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists = {.matches = NULL};
     struct idx_match first_matches[FIRST_CAPACITY];
@@ -146,7 +146,7 @@ static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned
     return list;
 }
 
-PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames) {
     struct request request;
     unsigned distance, threads;
     size_t limit;
@@ -154,11 +154,11 @@ PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t co
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (view->has_sets) {
-        answer = call_ask_method(self, "lookup", arguments, count, names);
-    } else if (parse_arguments(&request, arguments, count, names, true) && parse_distance(request.k, view, &distance) &&
+        answer = call_ask_method(self, "lookup", arguments, nargs, kwnames);
+    } else if (parse_request(&request, arguments, nargs, kwnames, true) && parse_distance(request.k, view, &distance) &&
                parse_limit(request.limit, &limit) && parse_threads(request.threads, &threads)) {
         answer = is_number(request.queries)
-                     ? look_up_one(view, request.queries, distance, limit)
+                     ? look_up_one_query(view, request.queries, distance, limit)
                      : look_up_array(view, request.queries, distance, limit, threads, ANSWER_MATCHES);
     }
     view_release(view);
@@ -185,17 +185,17 @@ static PyObject *count_or_test_one(const struct view *view, PyObject *number, un
 
 /* Does what the methods exists (ANSWER_TRUTHS) and count (ANSWER_COUNTS) do. Returns for one query whether it has any
  * match, or how many it has, and for an array of queries an array of these; or NULL with an exception set. The
- * arguments are as for parse_arguments. */
-static PyObject *count_or_test(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
-                               enum answer answer) {
+ * arguments are as for parse_request. */
+static PyObject *count_or_test_matches(PyObject *self, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames,
+                                       enum answer answer) {
     struct request request;
     unsigned distance, threads;
     PyObject *result = NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (view->has_sets) {
-        result = call_ask_method(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, count, names);
-    } else if (parse_arguments(&request, arguments, count, names, false) &&
+        result = call_ask_method(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, nargs, kwnames);
+    } else if (parse_request(&request, arguments, nargs, kwnames, false) &&
                parse_distance(request.k, view, &distance) && parse_threads(request.threads, &threads)) {
         result = is_number(request.queries) ? count_or_test_one(view, request.queries, distance, answer)
                                             : look_up_array(view, request.queries, distance, SIZE_MAX, threads, answer);
@@ -204,12 +204,12 @@ static PyObject *count_or_test(PyObject *self, PyObject *const *arguments, Py_ss
     return result;
 }
 
-PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return count_or_test(self, arguments, count, names, ANSWER_TRUTHS);
+PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames) {
+    return count_or_test_matches(self, arguments, nargs, kwnames, ANSWER_TRUTHS);
 }
 
-PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return count_or_test(self, arguments, count, names, ANSWER_COUNTS);
+PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t nargs, PyObject *kwnames) {
+    return count_or_test_matches(self, arguments, nargs, kwnames, ANSWER_COUNTS);
 }
 
 /* ---- The type Match ---- */
@@ -220,7 +220,7 @@ static PyStructSequence_Field match_fields[] = {
     {NULL, NULL},
 };
 
-bool lookup_init(PyObject *module) {
+bool add_match_type(PyObject *module) {
     static PyStructSequence_Desc match = {"libidx.Match", "A fingerprint near a query.", match_fields, 2};
     match_type = PyStructSequence_NewType(&match);
     return match_type != NULL && PyModule_AddType(module, match_type) == 0;

@@ -50,7 +50,7 @@ PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned dis
     if (status == IDX_OK) move_lists_to_columns(&columns, &lists, array.count, answer);
     bool ok = call_end(&call, status);
     array_release(&array);
-    return answer == ANSWER_MATCHES ? columns_end_result(&columns, ok, "Matches") : columns_end_first(&columns, ok);
+    return answer == ANSWER_MATCHES ? columns_end_result(&columns, ok, "Matches") : columns_end_as_array(&columns, ok);
 }
 
 /* ---- Batches ---- */

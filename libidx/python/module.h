@@ -17,7 +17,7 @@
 /* Imports the function that makes exceptions, libidx._errors.make. Each module calls this once, before all else.
  * Returns false with an exception set if that fails. So do all functions declared here that return bool; those that
  * return a pointer return NULL then. Exceptions to this are stated. */
-bool errors_init(void);
+bool import_make_error(void);
 
 /* Raises the exception for a call of the library that failed, of the class that libidx gives its status. Returns
  * NULL. */
@@ -68,12 +68,12 @@ int parse_path(PyObject *object, void *path_out);
  * the GIL, which it takes to handle Ctrl-C and to report progress. */
 struct call {
     unsigned threads;
-    uint64_t memory;         /* in bytes; 0: half of what is free */
-    struct path folder;      /* for temporary files; NULLs: the default one */
-    PyObject *progress;      /* a callable (phase, done, total), or NULL */
-    PyThreadState *thread;   /* of the caller, while it does not have the GIL */
-    int64_t signals_checked; /* when call_check_signals last did so, in tenths of a second; 0: not yet */
-    bool failed;             /* an exception is set */
+    uint64_t memory;            /* in bytes; 0: half of what is free */
+    struct path folder;         /* for temporary files; NULLs: the default one */
+    PyObject *progress;         /* a callable (phase, done, total), or NULL */
+    PyThreadState *thread;      /* of the caller, while it does not have the GIL */
+    int64_t signals_checked_at; /* when call_check_signals last did so, in tenths of a second; 0: not yet */
+    bool failed;                /* an exception is set */
     struct idx_error error;
 };
 /* Sets the first four members of a struct call from the tuple, and the others to 0. The caller releases the call. */
@@ -121,9 +121,9 @@ enum idx_status call_fail_memory(struct call *call);
 
 /* Makes a type of these slots, with `flags` beside the default ones, and adds it to a module as the last part of
  * `name`. `size` is that of its objects in bytes. The type is never freed, so the returned pointer stays valid. */
-PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots);
+PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots);
 
-/* Makes an object of a type that type_make made, for the caller to release. All members after its head are zeros. */
+/* Makes an object of a type that add_type made, for the caller to release. All members after its head are zeros. */
 void *object_new(PyTypeObject *type);
 
 /* Frees an object whose members were released, and releases its reference to its type. This is for tp_dealloc. */
@@ -131,7 +131,7 @@ void object_free(PyObject *self);
 
 /* What distinguishes a type of handles from the others. */
 struct handle_kind {
-    const char *name, *ended;                    /* for messages: "writer", "is closed: open another one" */
+    const char *name, *ended_phrase;             /* for messages: "writer", "is closed: open another one" */
     void (*close)(PyObject *self, void *opened); /* closes what was opened; is called without the GIL */
 };
 
@@ -141,7 +141,7 @@ struct handle {
     PyObject_HEAD void *opened; /* NULL: it is not open any more */
     const struct handle_kind *kind;
     struct call call; /* the one under way, and its progress */
-    long process;     /* the number of the process that opened it */
+    long process_id;  /* the number of the process that opened it */
     bool busy;        /* a call is under way */
 };
 
@@ -181,7 +181,7 @@ struct array {
     size_t count;
     Py_buffer view;       /* held where view.obj is not NULL */
     struct chunks chunks; /* of Arrow */
-    uint64_t *owned;      /* a copy, or NULL */
+    uint64_t *owned_copy; /* a copy, or NULL */
 };
 
 /* Returns false with TypeError set if an object is a masked array of NumPy, whose mask would be ignored, or with
@@ -245,31 +245,31 @@ struct columns {
  * for all functions of columns but those that make objects or set exceptions. */
 void columns_begin(struct columns *columns, const char *kinds);
 
-/* Adds `more` items to a column. It then has memory, even if `more` is 0, so that its end is an empty array and not
- * None. Returns the first of the new items, which the caller sets; the column may have moved. If memory runs out,
- * returns NULL, and sets columns->failed, but no exception. */
-void *columns_add(struct columns *columns, size_t column_number, size_t more);
+/* Adds `new_count` items to a column. It then has memory, even if `new_count` is 0, so that its end is an empty array
+ * and not None. Returns the first of the new items, which the caller sets; the column may have moved. If memory runs
+ * out, returns NULL, and sets columns->failed, but no exception. */
+void *columns_add(struct columns *columns, size_t column_number, size_t new_count);
 
 /* Begins columns, and adds `count` items to each, which the caller sets. Returns false with MemoryError set if memory
  * runs out; then their memory is freed already, and ending them with `ok` = false only returns NULL. */
-bool columns_make(struct columns *columns, const char *kinds, size_t count);
+bool columns_begin_sized(struct columns *columns, const char *kinds, size_t count);
 
 /* Makes a column, which has no memory yet, own `count` items in memory of malloc. */
 void columns_adopt(struct columns *columns, size_t column_number, void *items, size_t count);
 
 /* End the columns after a call of the library, and return what Python gets of them. The objects own the memory then.
  *
- *   columns_end         a tuple of NumPy arrays, with None for a column without memory
- *   columns_end_first   the NumPy array of the first column alone
- *   columns_end_result  what the class `name` of libidx._results makes of the columns, which are read-only then
+ *   columns_end           a tuple of NumPy arrays, with None for a column without memory
+ *   columns_end_as_array  the NumPy array of the first column alone
+ *   columns_end_result    what the class `name` of libidx._results makes of the columns, which are read-only then
  *
  * `ok` says whether the call succeeded. If it did not, it has set an exception. If it did, but memory ran out while the
  * columns grew, they set MemoryError. In both cases they free the memory, and return NULL. */
 PyObject *columns_end(struct columns *columns, bool ok);
-PyObject *columns_end_first(struct columns *columns, bool ok);
+PyObject *columns_end_as_array(struct columns *columns, bool ok);
 PyObject *columns_end_result(struct columns *columns, bool ok, const char *name);
 
 /* Makes the type of the objects that own columns. Must be called once in each module, before any columns end. */
-bool columns_init(void);
+bool make_column_type(void);
 
 #endif

@@ -31,7 +31,7 @@ PyObject *index_pairs(PyObject *self, PyObject *arguments) {
     struct view *view = view_hold(self);
     struct view *other = view != NULL && is_join ? view_hold(other_arg) : NULL;
     if (view != NULL && (other != NULL || !is_join) && parse_any_distance(k, view, &options.distance) &&
-        columns_make(&columns, PAIRS_KINDS, 0)) {
+        columns_begin_sized(&columns, PAIRS_KINDS, 0)) {
         call_begin(&call);
         enum idx_status status =
             other == NULL ? idx_pairs(view->index, &options, append_pairs, &columns, &call.error)

@@ -55,22 +55,22 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     columns_begin(&columns, "Q");
     columns.list[0] =
         (struct column){.kind = 'Q', .items = hashes.items, .count = hashes.count, .capacity = hashes.capacity};
-    return columns_end_first(&columns, ok);
+    return columns_end_as_array(&columns, ok);
 }
 
 /* Appends the hashes of the shingles of all texts to the first column, and sets in the second one how many each text
  * has. Called without the GIL. It ends early with IDX_OK if memory runs out for a column, for which columns_end fails,
  * or if a signal's handler raised, for which call_end fails. Errors: those of make_shingle_hashes. */
-static enum idx_status append_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
-                                   struct columns *columns, struct call *call) {
+static enum idx_status append_shingle_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
+                                           struct columns *columns, struct call *call) {
     int64_t *counts = columns->list[1].items;
     struct hashes hashes = {NULL, 0, 0};
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
         status = make_shingle_hashes(&hashes, texts->items[i], texts->lengths[i], options, call);
-        uint64_t *members = status == IDX_OK ? columns_add(columns, 0, hashes.count) : NULL;
-        if (members == NULL) break;
-        if (hashes.count > 0) memcpy(members, hashes.items, hashes.count * sizeof *hashes.items);
+        uint64_t *new_hashes = status == IDX_OK ? columns_add(columns, 0, hashes.count) : NULL;
+        if (new_hashes == NULL) break;
+        if (hashes.count > 0) memcpy(new_hashes, hashes.items, hashes.count * sizeof *hashes.items);
         counts[i] = (int64_t)hashes.count;
     }
     free(hashes.items);
@@ -94,7 +94,7 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     columns_add(&columns, 0, 0); /* so that it is an empty array, and not None */
     /* If columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
     bool ok = columns_add(&columns, 1, texts.count) == NULL ||
-              (call_begin_quiet(&call) && call_end(&call, append_sets(&texts, &options, &columns, &call)));
+              (call_begin_quiet(&call) && call_end(&call, append_shingle_sets(&texts, &options, &columns, &call)));
     strings_release(&texts);
     return columns_end(&columns, ok);
 }
@@ -122,10 +122,10 @@ PyObject *resemblance_words(PyObject *module, PyObject *texts_arg) {
     struct strings texts;
     struct columns columns;
     if (!parse_strings(texts_arg, "texts", &texts)) return NULL;
-    bool ok = columns_make(&columns, "q", texts.count) && call_begin_quiet(&call) &&
+    bool ok = columns_begin_sized(&columns, "q", texts.count) && call_begin_quiet(&call) &&
               call_end(&call, count_words(&texts, columns.list[0].items, &call));
     strings_release(&texts);
-    return columns_end_first(&columns, ok);
+    return columns_end_as_array(&columns, ok);
 }
 
 /* Takes (a, b, width, unit). Returns how much the texts a and b resemble each other, from 0 to 1. */

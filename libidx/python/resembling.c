@@ -161,12 +161,12 @@ static PyObject *make_added_and_resembling(const struct idx_resembling_lists *li
                                            enum idx_id_type id_type) {
     size_t count = sets->counts.count;
     struct columns columns, truths;
-    bool ok = columns_make(&truths, "?", count);
+    bool ok = columns_begin_sized(&truths, "?", count);
     begin_resembling_columns(&columns, id_type);
     append_resembling_lists(&columns, lists, count);
     for (size_t i = 0; i < count && ok; i++)
         ((uint8_t *)truths.list[0].items)[i] = lists->offsets[i] == lists->offsets[i + 1] && sets->list[i].count > 0;
-    PyObject *added = columns_end_first(&truths, ok);
+    PyObject *added = columns_end_as_array(&truths, ok);
     PyObject *found = columns_end_result(&columns, ok, "Resembling");
     /* If one of them is NULL, Py_BuildValue releases the other, and returns NULL. */
     return Py_BuildValue("(NNK)", added, found, (unsigned long long)lists->unread);

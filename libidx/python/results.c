@@ -96,7 +96,7 @@ PyObject *core_rows(PyObject *module, PyObject *offsets_arg) {
     struct array offsets;
     if (!parse_array(offsets_arg, "offsets", &offsets)) return NULL;
     size_t row_count = offsets.count == 0 ? 0 : (size_t)offsets.items[offsets.count - 1];
-    bool ok = columns_make(&columns, "q", row_count);
+    bool ok = columns_begin_sized(&columns, "q", row_count);
     int64_t *queries = columns.list[0].items;
     /* These are variables, and not members, so that they stay in registers while queries are stored. */
     const uint64_t *offset_items = offsets.items;
@@ -105,5 +105,5 @@ PyObject *core_rows(PyObject *module, PyObject *offsets_arg) {
         for (; row < offset_items[i]; row++) queries[row] = (int64_t)i - 1;
     }
     array_release(&offsets);
-    return columns_end_first(&columns, ok);
+    return columns_end_as_array(&columns, ok);
 }

@@ -90,7 +90,7 @@ static PyObject *sets_add(PyObject *self, PyObject *arguments) {
     return ok ? PyLong_FromSize_t(count) : NULL;
 }
 
-/* Adds sets: set i has the next counts[i] hashes, for which check_counts has found enough. */
+/* Adds sets: set i has the next counts[i] hashes, for which check_hashes_suffice has found enough. */
 static enum idx_status add_sets(struct sets_object *object, const struct array *hashes, const struct array *counts) {
     enum idx_status status = IDX_OK;
     size_t begin = 0;
@@ -102,7 +102,7 @@ static enum idx_status add_sets(struct sets_object *object, const struct array *
 }
 
 /* Returns whether there are at least as many hashes as the sum of the counts; otherwise raises ValueError. */
-static bool check_counts(const struct array *hashes, const struct array *counts) {
+static bool check_hashes_suffice(const struct array *hashes, const struct array *counts) {
     size_t left_count = hashes->count;
     for (size_t i = 0; i < counts->count; i++) {
         if (counts->items[i] > left_count) return refuse(PyExc_ValueError, "counts: they are above the hashes");
@@ -117,8 +117,8 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
     struct array hashes, counts = {.items = NULL};
     if (!PyArg_ParseTuple(arguments, "OO", &hashes_arg, &counts_arg) || !parse_array(hashes_arg, "hashes", &hashes))
         return NULL;
-    bool ok = parse_array(counts_arg, "counts", &counts) && check_counts(&hashes, &counts) && handle_begin(self) &&
-              handle_end(self, add_sets((struct sets_object *)self, &hashes, &counts));
+    bool ok = parse_array(counts_arg, "counts", &counts) && check_hashes_suffice(&hashes, &counts) &&
+              handle_begin(self) && handle_end(self, add_sets((struct sets_object *)self, &hashes, &counts));
     const size_t count = counts.count;
     array_release(&counts);
     array_release(&hashes);
@@ -186,7 +186,7 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     if (preferences != Py_None && !parse_array(preferences, "preferences", &values)) return NULL;
     if (preferences != Py_None && values.count != object->text_count) {
         PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->text_count, values.count);
-    } else if (columns_make(&columns, options.contained > 0 ? "Qdd" : "Qd", object->text_count)) {
+    } else if (columns_begin_sized(&columns, options.contained > 0 ? "Qdd" : "Qd", object->text_count)) {
         options.preferences = (const int64_t *)values.items;
         answer = columns_end(&columns, handle_begin(object) &&
                                            handle_end(object, keep_and_set_columns(object, &options, &columns)));
@@ -240,7 +240,7 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
  * contains none, sets them to -1, 1 and 1. Errors: those of make_shingle_hashes and idx_needles_find. */
 static enum idx_status find_contained(struct sets_object *object, const char *text, size_t length, int64_t *number,
                                       double *share, double *resemblance) {
-    struct idx_text_shingle_options each_once = object->options;
+    struct idx_text_shingle_options distinct_options = object->options;
     struct call *call = &object->handle.call;
     struct hashes *shingles = &object->shingles;
     const struct idx_needle_match *matches;
@@ -254,8 +254,8 @@ static enum idx_status find_contained(struct sets_object *object, const char *te
     *number = (int64_t)matches->needle;
     *share = (double)matches->shared / (double)matches->size;
     /* The resemblance needs the number of different shingles, so these are made once more, without repetitions. */
-    each_once.in_text_order = false;
-    status = make_shingle_hashes(shingles, text, length, &each_once, call);
+    distinct_options.in_text_order = false;
+    status = make_shingle_hashes(shingles, text, length, &distinct_options, call);
     *resemblance = (double)matches->shared / (double)(shingles->count + matches->size - matches->shared);
     return status;
 }
@@ -280,7 +280,7 @@ static PyObject *sets_find(PyObject *self, PyObject *texts_arg) {
     if (object->finder == NULL) return raise_status(IDX_INVALID_ARGUMENT, "nothing is looked for yet");
     if (!parse_strings(texts_arg, "texts", &texts)) return NULL;
     PyObject *answer = NULL;
-    if (columns_make(&columns, "qdd", texts.count))
+    if (columns_begin_sized(&columns, "qdd", texts.count))
         answer =
             columns_end(&columns, handle_begin(object) && handle_end(object, find_in_each(object, &texts, &columns)));
     strings_release(&texts);
@@ -317,7 +317,7 @@ static PyObject *sets_pairs(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "d|dO&", &resemblance, &contained, parse_natural, &members)) return NULL;
     options.contained_size = members.value;
     if (!convert_thresholds(resemblance, contained, &options.threshold, &options.contained) ||
-        !columns_make(&columns, options.contained > 0 ? "qqdd" : "qqd", 0))
+        !columns_begin_sized(&columns, options.contained > 0 ? "qqdd" : "qqd", 0))
         return NULL;
     bool ok = handle_begin(handle) && handle_end(handle, idx_sets_visit_pairs(handle->opened, &options, append_pair,
                                                                               &columns, NULL, &handle->call.error));
@@ -336,7 +336,7 @@ static PyMethodDef sets_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-bool sets_init(PyObject *module) {
+bool add_sets_type(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_new, sets_new},
         {Py_tp_dealloc, handle_free},
@@ -344,5 +344,5 @@ bool sets_init(PyObject *module) {
         {Py_tp_doc, "The shingles of texts, which libidx.dedup and libidx.text_pairs compare."},
         {0, NULL},
     };
-    return type_make(module, "libidx._text.Sets", sizeof(struct sets_object), 0, slots) != NULL;
+    return add_type(module, "libidx._text.Sets", sizeof(struct sets_object), 0, slots) != NULL;
 }

@@ -67,7 +67,7 @@ static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     return columns_end_result(&columns, ok, "Matches");
 }
 
-bool stream_init(PyObject *module) {
+bool add_stream_type(PyObject *module) {
     static PyMethodDef methods[] = {
         {"_add", stream_add, METH_O, NULL},
         {"_finish", stream_finish, METH_NOARGS, NULL},
@@ -82,7 +82,7 @@ bool stream_init(PyObject *module) {
         {Py_tp_doc, "Queries that fingerprints stream past; libidx.Stream is the whole of it."},
         {0, NULL},
     };
-    return type_make(module, "libidx._core.Stream", sizeof(struct stream_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
+    return add_type(module, "libidx._core.Stream", sizeof(struct stream_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
 }
 
 /* ---- Simhash ---- */
@@ -166,7 +166,7 @@ static PyObject *simhash_ties(PyObject *self, PyObject *arguments, PyObject *key
 
 #define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 
-bool simhash_init(PyObject *module) {
+bool add_simhash_type(PyObject *module) {
     static PyMethodDef methods[] = {
         {"add", KEYWORDS(simhash_add),
          "add($self, feature, weight=65536)\n--\n\n"
@@ -194,5 +194,5 @@ bool simhash_init(PyObject *module) {
                     "'8002c6820052906b'\n"},
         {0, NULL},
     };
-    return type_make(module, "libidx.Simhash", sizeof(struct simhash_object), 0, slots) != NULL;
+    return add_type(module, "libidx.Simhash", sizeof(struct simhash_object), 0, slots) != NULL;
 }

@@ -59,8 +59,8 @@ PyMODINIT_FUNC PyInit__text(void);
 PyMODINIT_FUNC PyInit__text(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;
-    if (errors_init() && columns_init() && table_init(module) && fingerprinter_init(module) && sets_init(module) &&
-        PyModule_AddStringConstant(module, "DEFAULT_RECIPE", IDX_TEXT_DEFAULT_RECIPE) == 0 &&
+    if (import_make_error() && make_column_type() && add_table_type(module) && add_fingerprinter_type(module) &&
+        add_sets_type(module) && PyModule_AddStringConstant(module, "DEFAULT_RECIPE", IDX_TEXT_DEFAULT_RECIPE) == 0 &&
         PyModule_AddStringConstant(module, "ICU_VERSION", idx_text_icu_version()) == 0)
         return module;
     Py_DECREF(module);

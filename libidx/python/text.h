@@ -36,15 +36,17 @@ PyObject *table_new(struct idx_text_table *table);
 /* Returns the table that a Table owns, valid as long as that. Returns NULL with TypeError set for any other object. */
 const struct idx_text_table *get_table(PyObject *object);
 
-/* Makes the type Table, and adds it to the module. The other functions *_init do so with their types. */
-bool table_init(PyObject *module);
+/* Makes the type Table, and adds it to the module libidx._text. It is called once, while that module is made, and
+ * before any Table is. The type is never freed. Returns false with an exception set on failure. */
+bool add_table_type(PyObject *module);
 
 /* ---- Fingerprinters (fingerprinter.c) ---- */
 
 /* This is the module's function `train`. */
 PyObject *fingerprinter_train(PyObject *module, PyObject *arguments);
 
-bool fingerprinter_init(PyObject *module);
+/* Makes the type Fingerprinter, and adds it to the module; otherwise as add_table_type. */
+bool add_fingerprinter_type(PyObject *module);
 
 /* ---- Parts (parts.c) ---- */
 
@@ -82,6 +84,7 @@ PyObject *resemblance_compute(PyObject *module, PyObject *arguments);
 
 /* ---- Sets of many texts (sets.c) ---- */
 
-bool sets_init(PyObject *module);
+/* Makes the type Sets, and adds it to the module; otherwise as add_table_type. */
+bool add_sets_type(PyObject *module);
 
 #endif

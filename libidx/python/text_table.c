@@ -84,7 +84,7 @@ const struct idx_text_table *get_table(PyObject *object) {
     return NULL;
 }
 
-bool table_init(PyObject *module) {
+bool add_table_type(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_dealloc, table_free},
         {Py_tp_methods, table_methods},
@@ -93,6 +93,6 @@ bool table_init(PyObject *module) {
         {0, NULL},
     };
     table_type =
-        type_make(module, "libidx.Table", sizeof(struct table_object), Py_TPFLAGS_DISALLOW_INSTANTIATION, slots);
+        add_type(module, "libidx.Table", sizeof(struct table_object), Py_TPFLAGS_DISALLOW_INSTANTIATION, slots);
     return table_type != NULL;
 }

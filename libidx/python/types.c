@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots) {
+PyTypeObject *add_type(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots) {
     PyType_Spec spec = {name, (int)size, 0, Py_TPFLAGS_DEFAULT | flags, slots};
     PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
     return type != NULL && PyModule_AddType(module, type) == 0 ? type : NULL;
@@ -28,7 +28,7 @@ void *handle_new(PyTypeObject *type, const struct handle_kind *kind, const struc
     }
     handle->kind = kind;
     handle->call = moved_call;
-    handle->process = (long)getpid();
+    handle->process_id = (long)getpid();
     return handle;
 }
 
@@ -43,12 +43,12 @@ PyObject *handle_set_opened(void *object, void *opened, bool ok) {
  * another call is under way, or if it is closed. */
 static bool check_usable(const struct handle *handle) {
     const char *name = handle->kind->name;
-    if (handle->process != (long)getpid())
+    if (handle->process_id != (long)getpid())
         raise_status(IDX_INVALID_ARGUMENT, "this %s was opened before the process forked: open one here", name);
     else if (handle->busy)
         raise_status(IDX_INVALID_ARGUMENT, "another thread is using this %s: one at a time", name);
     else if (handle->opened == NULL)
-        raise_status(IDX_INVALID_ARGUMENT, "this %s %s", name, handle->kind->ended);
+        raise_status(IDX_INVALID_ARGUMENT, "this %s %s", name, handle->kind->ended_phrase);
     else
         return true;
     return false;
@@ -72,7 +72,7 @@ void handle_close_opened(void *object) {
     struct handle *handle = object;
     void *opened = handle->opened;
     handle->opened = NULL;
-    if (opened == NULL || handle->process != (long)getpid()) return;
+    if (opened == NULL || handle->process_id != (long)getpid()) return;
     PyThreadState *thread = PyEval_SaveThread();
     handle->kind->close(object, opened);
     PyEval_RestoreThread(thread);
@@ -81,7 +81,7 @@ void handle_close_opened(void *object) {
 PyObject *handle_close(PyObject *self, PyObject *unused) {
     struct handle *handle = (struct handle *)self;
     /* A closed handle may be closed again, and a forked process may close what it must not use. */
-    if (handle->opened != NULL && handle->process == (long)getpid() && !check_usable(handle)) return NULL;
+    if (handle->opened != NULL && handle->process_id == (long)getpid() && !check_usable(handle)) return NULL;
     handle_close_opened(handle);
     Py_RETURN_NONE;
 }

@@ -162,7 +162,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-bool writer_init(PyObject *module) {
+bool add_writer_type(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_new, writer_new},
         {Py_tp_dealloc, handle_free},
@@ -171,5 +171,5 @@ bool writer_init(PyObject *module) {
         {Py_tp_doc, "An open writer; libidx.Writer is the whole of it."},
         {0, NULL},
     };
-    return type_make(module, "libidx._core.Writer", sizeof(struct writer_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
+    return add_type(module, "libidx._core.Writer", sizeof(struct writer_object), Py_TPFLAGS_BASETYPE, slots) != NULL;
 }

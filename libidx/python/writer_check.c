@@ -7,10 +7,10 @@
  * was added if its list is empty. Closes the lists in any case. */
 static PyObject *make_added_and_matches(struct idx_match_lists *lists, size_t count) {
     struct columns columns, added_column;
-    bool ok = columns_make(&added_column, "?", count);
+    bool ok = columns_begin_sized(&added_column, "?", count);
     for (size_t i = 0; i < count && ok; i++) ((uint8_t *)added_column.list[0].items)[i] = lists->counts[i] == 0;
     move_lists_to_columns(&columns, lists, count, ANSWER_MATCHES);
-    PyObject *added = columns_end_first(&added_column, ok);
+    PyObject *added = columns_end_as_array(&added_column, ok);
     PyObject *matches = columns_end_result(&columns, ok, "Matches");
     /* If one of them is NULL, Py_BuildValue releases the other, and returns NULL. */
     return Py_BuildValue("(NN)", added, matches);

@@ -8,7 +8,7 @@
 
 /* Moves the exception that is set to object->progress_exception, in place of one from an earlier compaction. The next
  * call of `wait` raises it. */
-static void keep_exception(struct writer_object *object) {
+static void keep_progress_exception(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_NormalizeException(&type, &value, &traceback);
@@ -22,11 +22,11 @@ static void keep_exception(struct writer_object *object) {
 bool writer_visit_progress(void *context, const struct idx_progress *progress) {
     struct writer_object *object = context;
     bool go_on = true;
-    if (object->cancels) return false;
+    if (object->must_cancel) return false;
     if (object->handle.call.progress == NULL) return true;
     PyGILState_STATE state = PyGILState_Ensure();
     if (!report_progress(object->handle.call.progress, progress, &go_on)) {
-        keep_exception(object);
+        keep_progress_exception(object);
         go_on = false;
     }
     PyGILState_Release(state);
@@ -82,9 +82,9 @@ static void wait_and_handle_signals(struct writer_object *object, struct wait_st
         return;
     }
     while (!wait_tenth_of_second(wait_state))
-        if (!call_check_signals(&object->handle.call)) object->cancels = true;
+        if (!call_check_signals(&object->handle.call)) object->must_cancel = true;
     pthread_join(thread, NULL);
-    object->cancels = false;
+    object->must_cancel = false;
 }
 
 /* This is the method `wait`: waits for the end of the running compaction, if any, and raises its error. If progress
