@@ -46,8 +46,7 @@ struct term {
 static int compare_terms(const void *first, const void *second) {
     const struct term *a = first, *b = second;
     int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
-    if (order != 0) return order;
-    return (a->length > b->length) - (a->length < b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
 /* Appends the bytes of a term as an item. Returns false if memory runs out. */
@@ -82,11 +81,11 @@ struct sentence {
     int32_t length; /* in code points */
 };
 
-/* Adds the next sentence of the text to the `max` longest ones so far. `longest` has room for `max` sentences, and has
- * `count`, in the order of the text. If it is full, a longer sentence replaces the shortest one (of several, the last),
- * and any other sentence is left out. Returns the new count. */
-static size_t keep_longest(struct sentence *longest, size_t count, size_t max, struct sentence sentence) {
-    if (count == max) {
+/* Adds the next sentence of the text to the `max_count` longest ones so far. `longest` has room for `max_count`
+ * sentences, and has `count`, in the order of the text. If it is full, a longer sentence replaces the shortest one (of
+ * several, the last), and any other sentence is left out. Returns the new count. */
+static size_t keep_longest(struct sentence *longest, size_t count, size_t max_count, struct sentence sentence) {
+    if (count == max_count) {
         size_t shortest = 0;
         for (size_t i = 1; i < count; i++) {
             if (longest[i].length <= longest[shortest].length) shortest = i;
@@ -179,9 +178,9 @@ void idxt_signature_free(struct idxt_signature *signature) {
 /* A text has fewer bytes than this: ICU counts in int32_t, and UTF-16 takes up to two bytes for each byte of a text. */
 #define TEXT_LIMIT ((size_t)1 << 30)
 
-enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error) {
+enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t field_count, struct idx_error *error) {
     size_t left_bytes = TEXT_LIMIT - 1;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < field_count; i++) {
         if (fields[i].utf8 == NULL && fields[i].length > 0)
             return idxt_fail(error, IDX_INVALID_ARGUMENT, "a field of %zu bytes has no text", fields[i].length);
         const char *name = fields[i].name;
@@ -202,24 +201,24 @@ static bool is_named(const struct idx_text_field *field, const char *name) {
 }
 
 /* Counts the features of all fields whose name is `name`. Errors are those of ICU. */
-static UErrorCode count_fields_named(struct idxt_features *features, const struct idx_text_field *fields, size_t count,
-                                     const char *name) {
+static UErrorCode count_fields_named(struct idxt_features *features, const struct idx_text_field *fields,
+                                     size_t field_count, const char *name) {
     UErrorCode code = U_ZERO_ERROR;
-    for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
+    for (size_t i = 0; i < field_count && U_SUCCESS(code); i++) {
         if (is_named(&fields[i], name)) code = idxt_features_count_text(features, fields[i].utf8, fields[i].length);
     }
     return code;
 }
 
-enum idx_status idxt_find_document_features(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                            struct idx_error *error) {
+enum idx_status idxt_find_document_features(struct idx_text *text, const struct idx_text_field *fields,
+                                            size_t field_count, struct idx_error *error) {
     struct idxt_features *features = &text->features;
     UErrorCode code = idxt_features_begin(features);
-    if (U_SUCCESS(code)) code = count_fields_named(features, fields, count, "body");
+    if (U_SUCCESS(code)) code = count_fields_named(features, fields, field_count, "body");
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     idxt_features_add_weights(features, 1);
     if (features->recipe.title_weight == 0) return IDX_OK;
-    code = count_fields_named(features, fields, count, "title");
+    code = count_fields_named(features, fields, field_count, "title");
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     idxt_features_add_weights(features, features->recipe.title_weight);
     return IDX_OK;
@@ -280,7 +279,7 @@ static void append_segment_simhashes(struct idx_text *text, struct idxt_result *
         if (end == begin) continue;
         struct idx_simhash sums;
         idx_simhash_init(&sums);
-        result->counts.weight += idxt_features_sum_range(features, begin, end, &sums);
+        result->counts.weight += idxt_features_add_range(features, begin, end, &sums);
         append_fingerprint(result, make_fingerprint(text, &sums, result->bits));
         begin = end;
     }
@@ -317,16 +316,16 @@ static UErrorCode collapse_field(struct idx_text *text, const struct idx_text_fi
     struct idxt_segmenter *segmenter = &text->features.segmenter;
     struct idxt_collapsed *collapsed = &text->features.collapsed;
     const char *utf8 = field->utf8;
-    for (size_t left = field->length; left > 0 && collapsed->length < enough_units;) {
-        size_t piece_length = idxt_find_piece_length(utf8, left);
+    for (size_t left_bytes = field->length; left_bytes > 0 && collapsed->length < enough_units;) {
+        size_t piece_length = idxt_find_piece_length(utf8, left_bytes);
         UErrorCode code = form == NORMALIZED ? idxt_segmenter_normalize(segmenter, utf8, piece_length)
-                                             : idxt_segmenter_convert(segmenter, utf8, piece_length);
+                                             : idxt_segmenter_convert_to_utf16(segmenter, utf8, piece_length);
         if (U_FAILURE(code)) return code;
         bool ok = form == NORMALIZED ? idxt_collapsed_add(collapsed, segmenter->units, segmenter->unit_length)
                                      : idxt_collapsed_add(collapsed, segmenter->source, segmenter->source_length);
         if (!ok) return U_MEMORY_ALLOCATION_ERROR;
         utf8 += piece_length;
-        left -= piece_length;
+        left_bytes -= piece_length;
     }
     return idxt_collapsed_add(collapsed, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
@@ -334,12 +333,12 @@ static UErrorCode collapse_field(struct idx_text *text, const struct idx_text_fi
 /* Collapses all fields `body`, and makes the signature of their longest sentences. They are collapsed as they are
  * written, since sentences begin with capitals, which normalisation makes small. Sets counts.features of the result to
  * the number of sentences. Errors are those of ICU. */
-static UErrorCode collapse_and_sign_sentences(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                              struct idxt_result *result) {
+static UErrorCode collapse_and_sign_sentences(struct idx_text *text, const struct idx_text_field *fields,
+                                              size_t field_count, struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     struct idxt_features *features = &text->features;
     idxt_collapsed_begin(&features->collapsed);
-    for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
+    for (size_t i = 0; i < field_count && U_SUCCESS(code); i++) {
         if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], AS_WRITTEN, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
@@ -351,14 +350,14 @@ static UErrorCode collapse_and_sign_sentences(struct idx_text *text, const struc
  * signature of the beginning. Sets counts.features of the result to 1, or to 0 if the signature is empty. Errors are
  * those of ICU. */
 static UErrorCode collapse_and_sign_description(struct idx_text *text, const struct idx_text_field *fields,
-                                                size_t count, struct idxt_result *result) {
+                                                size_t field_count, struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
     size_t description = 0;
-    while (description < count && !is_named(&fields[description], "description")) description++;
+    while (description < field_count && !is_named(&fields[description], "description")) description++;
     idxt_collapsed_begin(&text->features.collapsed);
     /* One unit more than DESCRIPTION_BYTES suffices for sign_description to see that the text goes on. */
-    if (description < count) code = collapse_field(text, &fields[description], NORMALIZED, DESCRIPTION_BYTES + 1);
-    for (size_t i = 0; i < count && description == count && U_SUCCESS(code); i++) {
+    if (description < field_count) code = collapse_field(text, &fields[description], NORMALIZED, DESCRIPTION_BYTES + 1);
+    for (size_t i = 0; i < field_count && description == field_count && U_SUCCESS(code); i++) {
         if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], NORMALIZED, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
@@ -367,10 +366,10 @@ static UErrorCode collapse_and_sign_description(struct idx_text *text, const str
     return U_ZERO_ERROR;
 }
 
-/* Makes the sketch of a document of `count` fields: appends the recipe.number smallest hashes of the shingles of all
- * fields `body` to the result as fingerprints. Sets counts.features to the number of different shingles. Errors: those
- * of idxt_append_shingles. */
-static enum idx_status append_sketch(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+/* Makes the sketch of a document of `field_count` fields: appends the recipe.number smallest hashes of the shingles of
+ * all fields `body` to the result as fingerprints. Sets counts.features to the number of different shingles. Errors:
+ * those of idxt_append_shingles. */
+static enum idx_status append_sketch(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
                                      struct idxt_result *result, struct idx_error *error) {
     struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
     const struct idxt_recipe *recipe = &text->features.recipe;
@@ -379,7 +378,7 @@ static enum idx_status append_sketch(struct idx_text *text, const struct idx_tex
     options.width = recipe->width;
     options.in_text_order = true;
     shingles->count = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < field_count; i++) {
         if (!is_named(&fields[i], "body")) continue;
         enum idx_status status = idxt_append_shingles(shingles, fields[i].utf8, fields[i].length, &options, error);
         if (status != IDX_OK) return status;
@@ -392,12 +391,12 @@ static enum idx_status append_sketch(struct idx_text *text, const struct idx_tex
 
 /* Makes the signature for the method sentences, description, terms or idf, and appends the fingerprint of its hash to
  * the result. For terms and idf, text->features has the features of the document. Errors: those of idxt_fail_icu. */
-static enum idx_status make_and_hash_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                               struct idxt_result *result, struct idx_error *error) {
+static enum idx_status sign_and_hash_text(struct idx_text *text, const struct idx_text_field *fields,
+                                          size_t field_count, struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
     switch (text->features.recipe.method) {
-        case IDXT_SENTENCES: code = collapse_and_sign_sentences(text, fields, count, result); break;
-        case IDXT_DESCRIPTION: code = collapse_and_sign_description(text, fields, count, result); break;
+        case IDXT_SENTENCES: code = collapse_and_sign_sentences(text, fields, field_count, result); break;
+        case IDXT_DESCRIPTION: code = collapse_and_sign_description(text, fields, field_count, result); break;
         default: code = rank_and_sign_terms(text, result);
     }
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
@@ -405,15 +404,15 @@ static enum idx_status make_and_hash_signature(struct idx_text *text, const stru
     return IDX_OK;
 }
 
-enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                          struct idxt_result *result, struct idx_error *error) {
+enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields,
+                                          size_t field_count, struct idxt_result *result, struct idx_error *error) {
     enum idxt_method method = text->features.recipe.method;
     result->fingerprint_count = 0;
     result->counts = (struct idx_text_counts){0};
     text->signature.length = 0;
-    if (method == IDXT_MINHASH) return append_sketch(text, fields, count, result, error);
+    if (method == IDXT_MINHASH) return append_sketch(text, fields, field_count, result, error);
     if (idxt_recipe_has_features(&text->features.recipe)) {
-        enum idx_status status = idxt_find_document_features(text, fields, count, error);
+        enum idx_status status = idxt_find_document_features(text, fields, field_count, error);
         if (status != IDX_OK) return status;
     }
     if (method == IDXT_SEGMENTS) {
@@ -422,5 +421,5 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
     }
     if (method == IDXT_WORDS || method == IDXT_CHARS)
         return append_simhash(text, result) ? IDX_OK : idxt_fail_memory(error);
-    return make_and_hash_signature(text, fields, count, result, error);
+    return sign_and_hash_text(text, fields, field_count, result, error);
 }

@@ -32,19 +32,19 @@ struct idxt_result {
     struct idx_text_counts counts;
 };
 
-/* Checks the `count` fields of a document. Errors: IDX_INVALID_ARGUMENT (a name other than NULL, body, title and
+/* Checks the `field_count` fields of a document. Errors: IDX_INVALID_ARGUMENT (a name other than NULL, body, title and
  * description, or a text that is NULL but not empty), IDX_LIMIT (all texts together have 2^30 bytes or more). */
-enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
+enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t field_count, struct idx_error *error);
 
-/* Finds the features of a document of `count` fields, which idxt_check_fields has accepted. Leaves them in
+/* Finds the features of a document of `field_count` fields, which idxt_check_fields has accepted. Leaves them in
  * text->features.words, each with its weight, and the count 0. Errors: those of idx_text_fingerprints. */
-enum idx_status idxt_find_document_features(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                            struct idx_error *error);
+enum idx_status idxt_find_document_features(struct idx_text *text, const struct idx_text_field *fields,
+                                            size_t field_count, struct idx_error *error);
 
-/* Makes the fingerprints of a document of `count` fields, which idxt_check_fields has accepted. The caller has set
- * `bits` and `fingerprints` of the result; this sets the other members. After an error these and the fingerprints are
- * unspecified. Errors: those of idx_text_fingerprints. */
-enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                          struct idxt_result *result, struct idx_error *error);
+/* Makes the fingerprints of a document of `field_count` fields, which idxt_check_fields has accepted. The caller has
+ * set `bits` and `fingerprints` of the result; this sets the other members. After an error these and the fingerprints
+ * are unspecified. Errors: those of idx_text_fingerprints. */
+enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields,
+                                          size_t field_count, struct idxt_result *result, struct idx_error *error);
 
 #endif

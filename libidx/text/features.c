@@ -110,7 +110,7 @@ uint64_t idxt_features_get_hash(const struct idxt_features *features, size_t num
 /* Counts a word as a feature, unless the recipe leaves it out. For segments, also appends it to the sequence. Returns
  * false if memory runs out. */
 static bool count_single_word(struct idxt_features *features, struct idxt_span word) {
-    char *bytes = idxt_words_reserve(&features->words, word.length * IDXT_UTF8_PER_UNIT);
+    char *bytes = idxt_words_reserve_bytes(&features->words, word.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     size_t length = idxt_span_write_utf8(word, bytes);
     if (is_dropped_word(features, bytes, length) || !makes_feature(features, bytes, length)) return true;
@@ -159,7 +159,7 @@ static UErrorCode count_piece_by_segmenter(struct idxt_features *features, const
     UErrorCode code = idxt_segmenter_set_text(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     struct idxt_span word;
-    while (idxt_segmenter_next(&features->segmenter, &word)) {
+    while (idxt_segmenter_next_word(&features->segmenter, &word)) {
         if (!count_word(features, word, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
@@ -179,7 +179,7 @@ static bool has_letter_or_digit(struct idxt_span run) {
  * count_shingle_of_word, goes on from the piece before. Errors are those of ICU. */
 static UErrorCode count_piece_by_spaces(struct idxt_features *features, const char *utf8, size_t length,
                                         uint32_t *recent_needed) {
-    UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
+    UErrorCode code = idxt_segmenter_normalize_keeping_marks(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     const UChar *units = features->segmenter.units;
     size_t unit_count = features->segmenter.unit_length;
@@ -271,19 +271,19 @@ void idxt_features_add_weights(struct idxt_features *features, int64_t factor) {
     }
 }
 
-int64_t idxt_features_sum_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
+int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash) {
     struct idxt_word *words = features->words.words;
-    int64_t sum = 0;
+    int64_t weight_sum = 0;
     for (size_t i = start; i < end; i++) words[features->sequence[i]].count++;
     for (size_t i = start; i < end; i++) {
         struct idxt_word *word = &words[features->sequence[i]];
         if (word->count == 0) continue; /* it was added at an earlier occurrence */
         int64_t weight = compute_weight(features, word);
         idx_simhash_add_hash(simhash, idxt_features_get_hash(features, features->sequence[i]), weight);
-        sum += weight;
+        weight_sum += weight;
         word->count = 0;
     }
-    return sum;
+    return weight_sum;
 }
 
 /* Orders features for qsort: by descending weight, then ascending hash and number, so that the order is the same on

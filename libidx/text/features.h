@@ -71,7 +71,7 @@ void idxt_features_add_weights(struct idxt_features *features, int64_t factor);
 /* Adds the distinct words of sequence[start] to sequence[end - 1] to a SimHash, each weighted by how often it occurs
  * there. Returns the sum of these weights, in units of 1/IDX_WEIGHT_ONE. The counts of all words must be 0, and are 0
  * again afterwards. */
-int64_t idxt_features_sum_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
+int64_t idxt_features_add_range(struct idxt_features *features, size_t start, size_t end, struct idx_simhash *simhash);
 
 /* Sets `ranked` to all features, sorted by descending weight, then ascending hash. Returns false if memory runs out. */
 bool idxt_features_rank(struct idxt_features *features);

@@ -39,7 +39,7 @@ static size_t write_marks_without_tatweel(UChar unit, UChar *marks) {
 }
 
 /* Returns whether idxt_unify_forms may change a unit. */
-static bool may_change(UChar unit) {
+static bool may_unify(UChar unit) {
     return unit == IOTA_BELOW || (unit >= FIRST_WITH_IOTA && unit <= LAST_WITH_IOTA) ||
            idxt_begins_with_tatweel(unit) || get_chillu_letter(unit) != 0;
 }
@@ -49,7 +49,7 @@ bool idxt_must_unify(const UChar *units, size_t count) {
     static const bool may_change_with_high_byte[256] = {
         [0x03] = true, [0x06] = true, [0x0d] = true, [0x1f] = true, [0xfc] = true, [0xfe] = true};
     for (size_t i = 0; i < count; i++) {
-        if (may_change_with_high_byte[units[i] >> 8] && may_change(units[i])) return true;
+        if (may_change_with_high_byte[units[i] >> 8] && may_unify(units[i])) return true;
     }
     return false;
 }

@@ -64,7 +64,7 @@ uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c) {
     UChar units[U16_MAX_LENGTH];
     size_t unit_count = 0;
     U16_APPEND_UNSAFE(units, unit_count, c);
-    run->single = 0;
+    run->single_traits = 0;
     if (!fold_into_run(run, units, unit_count)) return 0;
     uint32_t traits = IDXT_EXAMINED;
     UChar32 folded;
@@ -84,6 +84,6 @@ bool idxt_run_read_and_fold(struct idxt_run *run, const uint8_t *bytes, size_t l
         U16_APPEND_UNSAFE(units, unit_count, c);
         run->end = next_byte;
     } while (unit_count < IDXT_MAX_RUN_UNITS && idxt_run_read_character(run, bytes, length, &next_byte, &c));
-    run->single = 0;
+    run->single_traits = 0;
     return U_SUCCESS(run->code) && fold_into_run(run, units, unit_count);
 }

@@ -59,7 +59,7 @@ struct idxt_run {
     const UNormalizer2 *normalizer; /* NULL until it is needed */
     UErrorCode code;                /* of ICU, if it fails */
     size_t begin, end;              /* bytes of the text */
-    uint32_t single;                /* the traits of its only character, if that folds to one character; else 0 */
+    uint32_t single_traits;         /* the traits of its only character, if that folds to one character; else 0 */
     size_t next_unit, unit_count;   /* the index of the next of its folded units, and how many there are */
     UChar units[(IDXT_MAX_RUN_UNITS + 2) * IDXT_NORMALIZED_PER_UNIT];
 };
@@ -87,7 +87,7 @@ enum { IDXT_KIND_SHIFT = 21 };
 extern _Atomic uint32_t idxt_character_cache[IDXT_CACHED_CHARACTERS];
 
 /* Asks ICU about a character, and returns its traits. Stores them in idxt_character_cache, if the character is of the
- * first two planes. Overwrites run->units, next_unit, unit_count and single. If ICU fails, returns 0 and sets
+ * first two planes. Overwrites run->units, next_unit, unit_count and single_traits. If ICU fails, returns 0 and sets
  * run->code. */
 uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c);
 
@@ -128,7 +128,7 @@ static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, siz
     /* If another character follows, `next_byte` moves past it, but run->end does not: all are read again from there. */
     if ((traits & IDXT_SINGLE) == 0 || idxt_run_read_character(run, bytes, length, &next_byte, &following))
         return idxt_run_read_and_fold(run, bytes, length, run->end, c);
-    run->single = traits;
+    run->single_traits = traits;
     run->next_unit = run->unit_count = 0;
     return true;
 }
@@ -136,10 +136,10 @@ static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, siz
 /* Sets *folded to the next folded character of a run that was read, and *letter to its kind. Returns false after the
  * last one. A run may fold to no character at all. */
 static inline bool idxt_run_next_folded(struct idxt_run *run, enum idxt_letter *letter, UChar32 *folded) {
-    if (run->single != 0) {
-        *letter = (enum idxt_letter)((run->single & IDXT_KIND) >> IDXT_KIND_SHIFT);
-        *folded = (UChar32)(run->single & IDXT_FOLDED);
-        run->single = 0;
+    if (run->single_traits != 0) {
+        *letter = (enum idxt_letter)((run->single_traits & IDXT_KIND) >> IDXT_KIND_SHIFT);
+        *folded = (UChar32)(run->single_traits & IDXT_FOLDED);
+        run->single_traits = 0;
         return true;
     }
     if (run->next_unit == run->unit_count) return false;

@@ -22,9 +22,9 @@ struct list {
     char *normalized; /* the term of the line, normalised, in UTF-8 */
     size_t normalized_capacity;
     const char *path;
-    size_t line;     /* counted from 1 */
-    bool has_begun;  /* whether the first line that is not empty was read */
-    bool has_header; /* whether that line says what the numbers are */
+    size_t line_number; /* counted from 1 */
+    bool has_begun;     /* whether the first line that is not empty was read */
+    bool has_header;    /* whether that line says what the numbers are */
     struct idx_error *error;
 };
 
@@ -36,7 +36,7 @@ struct slice {
 
 /* Fills list->error with what is wrong with the line that is being read, and returns IDX_BAD_CONTENT. */
 static enum idx_status fail_at_line(const struct list *list, const char *fault) {
-    return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
+    return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line_number, fault);
 }
 
 /* Returns how many digits in a row a slice has from byte `begin` on. */
@@ -95,15 +95,15 @@ static bool split_line(struct slice line, struct slice *term, struct slice *numb
     return term->length > 0;
 }
 
-/* Normalises a term as recipes of `version` do, and adds it to the table with `documents`, as in struct idxt_term; not
- * if normalisation leaves nothing of it. Sets table->has_unspaced if the term has characters of scripts without spaces.
- * Leaves the term, in UTF-16, in list->segmenter.source. Errors: IDX_BAD_CONTENT (too many terms), IDX_OUT_OF_MEMORY,
- * and those of idxt_fail_icu. */
+/* Normalises a term as recipes of `version` do, and adds it to the table with `document_count`, as in struct idxt_term;
+ * not if normalisation leaves nothing of it. Sets table->has_unspaced if the term has characters of scripts without
+ * spaces. Leaves the term, in UTF-16, in list->segmenter.source. Errors: IDX_BAD_CONTENT (too many terms),
+ * IDX_OUT_OF_MEMORY, and those of idxt_fail_icu. */
 static enum idx_status normalize_and_add_term(struct list *list, struct slice term, unsigned version,
-                                              uint32_t documents) {
+                                              uint32_t document_count) {
     struct idxt_segmenter *segmenter = &list->segmenter;
     segmenter->cut.unifies_forms = version == 2;
-    UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.bytes, term.length);
+    UErrorCode code = idxt_segmenter_normalize_keeping_marks(segmenter, term.bytes, term.length);
     if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
     struct idxt_span span = {.units = segmenter->units, .length = segmenter->unit_length};
     if (idxt_find_unspaced(span.units, span.length) < span.length) list->table->has_unspaced = true;
@@ -114,23 +114,23 @@ static enum idx_status normalize_and_add_term(struct list *list, struct slice te
     size_t length = idxt_span_write_utf8(span, normalized);
     if (length == 0) return IDX_OK;
     if (list->table->term_count >= list->table->max_terms) return fail_at_line(list, "the list has too many terms");
-    bool ok = idxt_table_set_term(list->table, XXH3_64bits(normalized, length), documents);
+    bool ok = idxt_table_set_term(list->table, XXH3_64bits(normalized, length), document_count);
     return ok ? IDX_OK : idxt_fail_memory(list->error);
 }
 
 /* Adds a term to the table as recipes of version 1 normalise it, and as those of version 2 do if that may differ.
- * `documents` and errors are as for normalize_and_add_term. */
-static enum idx_status add_term_of_both_versions(struct list *list, struct slice term, uint32_t documents) {
-    enum idx_status status = normalize_and_add_term(list, term, 1, documents);
+ * `document_count` and errors are as for normalize_and_add_term. */
+static enum idx_status add_term_of_both_versions(struct list *list, struct slice term, uint32_t document_count) {
+    enum idx_status status = normalize_and_add_term(list, term, 1, document_count);
     if (status != IDX_OK || !idxt_must_unify(list->segmenter.source, list->segmenter.source_length)) return status;
-    return normalize_and_add_term(list, term, 2, documents);
+    return normalize_and_add_term(list, term, 2, document_count);
 }
 
 /* Adds a term to the table with the number of documents that have it: the decimal digits `number`, from 1 to
- * table->documents. */
+ * table->document_count. */
 static enum idx_status add_term_with_count(struct list *list, struct slice term, struct slice number) {
     uint64_t count;
-    if (!read_count(number, list->table->documents, &count))
+    if (!read_count(number, list->table->document_count, &count))
         return fail_at_line(list, "the second column must be the number of documents with this term, from 1 to all");
     return add_term_of_both_versions(list, term, (uint32_t)count);
 }
@@ -150,7 +150,8 @@ static enum idx_status add_term_with_idf(struct list *list, struct slice term, s
 
 /* Reads the first line that is not empty: a header, `#idf` or `#documents`, a tab and a number; or in a list of idf
  * without a header, the first term, which the caller reads again. Sets table->kind, and for `#documents`
- * table->documents. Sets *is_header to whether the line is a header. Errors: IDX_BAD_CONTENT, for any other line. */
+ * table->document_count. Sets *is_header to whether the line is a header. Errors: IDX_BAD_CONTENT, for any other
+ * line. */
 static enum idx_status read_header(struct list *list, struct slice line, bool *is_header) {
     static const char idf[] = "#idf", documents[] = "#documents";
     const size_t name_length = sizeof documents - 1;
@@ -162,7 +163,7 @@ static enum idx_status read_header(struct list *list, struct slice line, bool *i
         *is_header = true;
         list->table->kind = IDXT_COUNT_LIST;
         if (!read_count((struct slice){line.bytes + name_length + 1, line.length - name_length - 1}, UINT32_MAX,
-                        &list->table->documents))
+                        &list->table->document_count))
             return fail_at_line(list, "after #documents and a tab there must be the number of documents, below 2^32");
     }
     list->has_begun = true;
@@ -205,15 +206,15 @@ static enum idx_status read_lines_into_table(struct list *list, struct slice res
         struct slice line = {rest.bytes, newline == NULL ? rest.length : (size_t)(newline - rest.bytes)};
         size_t line_length = line.length + (newline != NULL);
         rest = (struct slice){rest.bytes + line_length, rest.length - line_length};
-        list->line++;
+        list->line_number++;
         status = read_header_or_term(list, line);
     }
     if (status != IDX_OK) return status;
     if (list->table->term_count == 0)
         return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is %s", list->path,
                          list->has_begun ? "a list without terms" : "not a table of document frequencies");
-    bool ok = list->table->kind != IDXT_IDF_LIST || set_unknown_idf(list->table);
-    return ok ? IDX_OK : idxt_fail_memory(list->error);
+    if (list->table->kind != IDXT_IDF_LIST || set_unknown_idf(list->table)) return IDX_OK;
+    return idxt_fail_memory(list->error);
 }
 
 enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,

@@ -35,7 +35,7 @@ static enum idx_status fingerprint_document(const struct job *job, struct idx_te
 
 /* This is an idx_task; `context` is a struct job. Fingerprints the documents from number task * DOCUMENTS_PER_TASK on:
  * DOCUMENTS_PER_TASK of them, or fewer in the last task. Stops at the first error. */
-static enum idx_status fingerprint_task(void *context, size_t task, unsigned thread, struct idx_error *error) {
+static enum idx_status fingerprint_batch(void *context, size_t task, unsigned thread, struct idx_error *error) {
     const struct job *job = context;
     size_t begin = task * DOCUMENTS_PER_TASK, left_count = job->count - begin;
     size_t end = left_count < DOCUMENTS_PER_TASK ? job->count : begin + DOCUMENTS_PER_TASK;
@@ -54,6 +54,6 @@ enum idx_status idx_text_fingerprint_many(struct idx_text *const *texts, unsigne
     job.fingerprints = fingerprints;
     job.fingerprint_counts = fingerprint_counts;
     job.feature_counts = features;
-    return idx_run_tasks(count / DOCUMENTS_PER_TASK + (count % DOCUMENTS_PER_TASK > 0), threads, fingerprint_task, &job,
-                         visit, visit_context, error);
+    return idx_run_tasks(count / DOCUMENTS_PER_TASK + (count % DOCUMENTS_PER_TASK > 0), threads, fingerprint_batch,
+                         &job, visit, visit_context, error);
 }

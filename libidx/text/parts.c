@@ -11,24 +11,24 @@ struct piece {
 };
 
 /* The length of an escape such as \u000a. */
-enum { UNICODE_ESCAPE = 6 };
+enum { UNICODE_ESCAPE_BYTES = 6 };
 
-/* Returns the length in bytes of the JSON escape that a piece begins with: UNICODE_ESCAPE for \u and four bytes, or
- * else 2, or 1 if the text ends after the backslash. If the escape means white space, a line end or `>`, sets
+/* Returns the length in bytes of the JSON escape that a piece begins with: UNICODE_ESCAPE_BYTES for \u and four bytes,
+ * or else 2, or 1 if the text ends after the backslash. If the escape means white space, a line end or `>`, sets
  * *character to that; otherwise to some other character. */
 static size_t read_escape(struct piece escape, uint32_t *character) {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t", digits[] = "0123456789abcdef";
     const char *letter = escape.length > 1 ? memchr(letters, escape.bytes[1], sizeof letters - 1) : NULL;
     *character = letter != NULL ? (uint32_t)meanings[letter - letters] : 0;
     if (escape.length < 2) return escape.length;
-    if (escape.length < UNICODE_ESCAPE || escape.bytes[1] != 'u') return 2;
+    if (escape.length < UNICODE_ESCAPE_BYTES || escape.bytes[1] != 'u') return 2;
     /* An invalid digit makes the number larger than any character, and further digits leave it so. */
-    for (size_t i = 2; i < UNICODE_ESCAPE; i++) {
+    for (size_t i = 2; i < UNICODE_ESCAPE_BYTES; i++) {
         const char lower = escape.bytes[i] >= 'A' ? (char)(escape.bytes[i] | 0x20) : escape.bytes[i];
         const char *digit = memchr(digits, lower, 16);
         *character = digit == NULL ? UINT32_MAX >> 4 : (*character << 4 | (uint32_t)(digit - digits)) & UINT32_MAX >> 4;
     }
-    return UNICODE_ESCAPE;
+    return UNICODE_ESCAPE_BYTES;
 }
 
 /* Returns the length in bytes of the line that `rest`, part of a JSON string, begins with. It includes the line end, an

@@ -73,7 +73,7 @@ struct piece {
 };
 
 /* Returns whether a piece and a string have the same bytes. */
-static bool equals(struct piece piece, const char *string) {
+static bool piece_equals(struct piece piece, const char *string) {
     return piece.length == strlen(string) && memcmp(piece.bytes, string, piece.length) == 0;
 }
 
@@ -91,7 +91,7 @@ static bool has_prefix(struct piece piece, const char *prefix) { return remove_p
 
 /* Removes from *rest the bytes up to the first `separator`, and the separator, or all bytes if there is none. Returns
  * the removed bytes without the separator: for "a;b" returns "a", and leaves "b". */
-static struct piece remove_front(struct piece *rest, char separator) {
+static struct piece remove_until(struct piece *rest, char separator) {
     const char *found = memchr(rest->bytes, separator, rest->length);
     struct piece front = {.bytes = rest->bytes, .length = found == NULL ? rest->length : (size_t)(found - rest->bytes)};
     size_t removed_length = front.length + (found != NULL ? 1 : 0);
@@ -134,7 +134,7 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
     *languages = 0;
     while (piece.length > 0) {
         bool has_separator = memchr(piece.bytes, '+', piece.length) != NULL;
-        struct piece name = remove_front(&piece, '+');
+        struct piece name = remove_until(&piece, '+');
         uint32_t language = idxt_stop_language_bit(name.bytes, name.length);
         if (language == 0 || (has_separator && piece.length == 0)) return false;
         *languages |= language;
@@ -145,14 +145,14 @@ static bool read_languages(struct piece piece, uint32_t *languages) {
 /* Reads the first part of a recipe into `method`, `number` and `needed_stop`: a method with its number, and after
  * words:N possibly stop words. */
 static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
-    struct piece name = remove_front(&piece, ':');
-    struct piece number = remove_front(&piece, ',');
+    struct piece name = remove_until(&piece, ':');
+    struct piece number = remove_until(&piece, ',');
     int method = 0;
-    while (method < METHODS && !equals(name, methods[method].name)) method++;
+    while (method < METHODS && !piece_equals(name, methods[method].name)) method++;
     if (method == METHODS)
         return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N, idf:P or minhash:M";
     recipe->method = (enum idxt_method)method;
-    /* After remove_front, the rest begins right after the removed piece, or one byte later if there was a separator. */
+    /* After remove_until, the rest begins right after the removed piece, or one byte later if there was a separator. */
     bool has_colon = number.bytes > name.bytes + name.length, has_comma = piece.bytes > number.bytes + number.length;
     if (methods[method].max == 0) return has_colon ? "description has no number" : NULL;
     if (!read_number(number, methods[method].min, methods[method].max, &recipe->number))
@@ -167,9 +167,9 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
 /* Reads what comes after w=: the name of a weighing, and possibly, if it is by document frequencies, a colon and the
  * hash of the table. Without the hash the recipe is valid, too: idx_text_open adds that of its table. */
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
-    struct piece name = remove_front(&piece, ':');
+    struct piece name = remove_until(&piece, ':');
     int weighing = 0;
-    while (weighing < WEIGHINGS && !equals(name, weighings[weighing])) weighing++;
+    while (weighing < WEIGHINGS && !piece_equals(name, weighings[weighing])) weighing++;
     if (weighing == WEIGHINGS) return "the weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
     recipe->weighing = (enum idxt_weighing)weighing;
     bool has_colon = piece.bytes > name.bytes + name.length;
@@ -184,7 +184,7 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
 static const char *read_hash_kind(struct piece piece, struct idxt_recipe *recipe) {
     int kind = 0;
     const char *name;
-    while ((name = idx_hash_name((enum idx_hash_kind)kind)) != NULL && !equals(piece, name)) kind++;
+    while ((name = idx_hash_name((enum idx_hash_kind)kind)) != NULL && !piece_equals(piece, name)) kind++;
     if (name == NULL) return "the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5";
     recipe->hash = (enum idx_hash_kind)kind;
     return NULL;
@@ -192,7 +192,7 @@ static const char *read_hash_kind(struct piece piece, struct idxt_recipe *recipe
 
 /* Reads words=N or chars=N into `unit` and `width`. The caller has checked that the piece begins with one of the two
  * names. */
-static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) {
+static const char *read_unit_and_width(struct piece piece, struct idxt_recipe *recipe) {
     bool of_words = remove_prefix(&piece, "words=");
     if (!of_words) remove_prefix(&piece, "chars=");
     recipe->unit = of_words ? IDX_TEXT_WORDS : IDX_TEXT_CHARACTERS;
@@ -204,17 +204,17 @@ static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) 
 /* Reads a part with one or two possible values, such as ties=1, and sets *part to its bit. Returns false for any other
  * piece, and leaves *part, which the caller has set to 0. */
 static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
-    if (equals(piece, "order=weight") || equals(piece, "order=sorted")) {
-        recipe->sorted = equals(piece, "order=sorted");
+    if (piece_equals(piece, "order=weight") || piece_equals(piece, "order=sorted")) {
+        recipe->sorted = piece_equals(piece, "order=sorted");
         *part = ORDER;
-    } else if (equals(piece, "ties=0") || equals(piece, "ties=1")) {
-        recipe->ties = equals(piece, "ties=1");
+    } else if (piece_equals(piece, "ties=0") || piece_equals(piece, "ties=1")) {
+        recipe->ties = piece_equals(piece, "ties=1");
         *part = TIES;
-    } else if (equals(piece, "cut=spaces")) {
+    } else if (piece_equals(piece, "cut=spaces")) {
         recipe->by_spaces = true;
         *part = CUT;
-    } else if (equals(piece, "v1") || equals(piece, "v2")) {
-        recipe->version = equals(piece, "v1") ? 1 : 2;
+    } else if (piece_equals(piece, "v1") || piece_equals(piece, "v2")) {
+        recipe->version = piece_equals(piece, "v1") ? 1 : 2;
         *part = VERSION;
     }
     return *part != 0;
@@ -223,11 +223,11 @@ static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, uns
 /* Reads a part after the first, whether or not the method can have it. Sets *part to its bit, or to 0 for nfkc-cf, man=
  * and icu=, which every recipe may have, any number of times. The version of ICU is checked, but not kept: it is for
  * people to see. */
-static const char *read_part_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
+static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const out_of_range = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
     *part = 0;
-    if (equals(piece, "nfkc-cf")) return NULL;
+    if (piece_equals(piece, "nfkc-cf")) return NULL;
     if (remove_prefix(&piece, "man=")) return read_number(piece, 1, 2, &recipe->manual_version) ? NULL : out_of_range;
     if (remove_prefix(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : out_of_range;
     if (remove_prefix(&piece, "stop=")) {
@@ -254,7 +254,7 @@ static const char *read_part_value(struct piece piece, struct idxt_recipe *recip
     }
     if (has_prefix(piece, "words=") || has_prefix(piece, "chars=")) {
         *part = SHINGLE;
-        return read_shingle(piece, recipe);
+        return read_unit_and_width(piece, recipe);
     }
     return read_choice_part(piece, recipe, part) ? NULL : out_of_range;
 }
@@ -263,7 +263,7 @@ static const char *read_part_value(struct piece piece, struct idxt_recipe *recip
  * has the bits of the parts before it; adds that of this one. */
 static const char *read_and_check_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen_parts) {
     unsigned part, allowed = methods[recipe->method].parts | VERSION;
-    const char *fault = read_part_value(piece, recipe, &part);
+    const char *fault = read_part(piece, recipe, &part);
     if (fault != NULL) return fault;
     /* idxt_recipe_parse has set this weighing, so another one comes from w=. */
     if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF)
@@ -293,10 +293,10 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     if (rest.length > IDX_MAX_RECIPE_BYTES) return "it is too long";
     if (rest.length > 0 && string[rest.length - 1] == ';') return "it ends with a semicolon";
     unsigned seen_parts = 0;
-    const char *fault = read_method(remove_front(&rest, ';'), recipe);
+    const char *fault = read_method(remove_until(&rest, ';'), recipe);
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
     if (recipe->method == IDXT_MINHASH) recipe->width = DEFAULT_WIDTH;
-    while (fault == NULL && rest.length > 0) fault = read_and_check_part(remove_front(&rest, ';'), recipe, &seen_parts);
+    while (fault == NULL && rest.length > 0) fault = read_and_check_part(remove_until(&rest, ';'), recipe, &seen_parts);
     return fault == NULL ? set_and_check_version(recipe) : fault;
 }
 

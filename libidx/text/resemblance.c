@@ -27,7 +27,7 @@ static void sort_by_insertion(uint64_t *hashes, size_t count) {
 /* Sorts up to MAX_SMALL hashes that differ only in the bits below `shift` + 8. The hashes of a text are spread evenly,
  * so sorting them by the highest six of these bits moves most of them to their places, and leaves little to insertion.
  */
-static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
+static void sort_few_hashes(uint64_t *hashes, size_t count, unsigned shift) {
     uint64_t copy[MAX_SMALL];
     uint8_t next[SIX_BIT_DIGITS + 1] = {0}; /* by digit: where its next hash goes; first its count is at digit + 1 */
     if (count > MAX_BY_INSERTION) {
@@ -46,7 +46,7 @@ static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
 static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     size_t next[DIGITS], ends[DIGITS] = {0}; /* by byte: where its next hash goes, and where its hashes end */
     if (count <= MAX_SMALL) {
-        sort_small(hashes, count, shift);
+        sort_few_hashes(hashes, count, shift);
         return;
     }
     for (size_t i = 0; i < count; i++) ends[hashes[i] >> shift & 0xff]++;
@@ -131,8 +131,8 @@ static void end_and_visit_word(struct word_reader *reader) {
 /* Reads the next folded character, which is of this run. As `letter` says, it ends the word that is being read, is
  * added to it, or is a word by itself. Visits words that end, and sets reader->stopped. A word reaches from the
  * beginning of its first run to the end of its last one. */
-static void read_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
-                        UChar32 folded) {
+static void read_folded_character(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
+                                  UChar32 folded) {
     if (letter != IDXT_LETTER_PART) end_and_visit_word(reader);
     if (letter == IDXT_LETTER_NONE || reader->stopped) return;
     if (reader->word.hash == 0) reader->word.begin = run->begin;
@@ -153,7 +153,7 @@ enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_w
     for (size_t position = 0; position < length && !reader.stopped; position = run.end) {
         if (!idxt_run_read(&run, utf8, length, position)) return idxt_fail_icu(error, run.code);
         while (!reader.stopped && idxt_run_next_folded(&run, &letter, &folded))
-            read_letter(&reader, &run, letter, folded);
+            read_folded_character(&reader, &run, letter, folded);
     }
     if (!reader.stopped) end_and_visit_word(&reader);
     return IDX_OK;
@@ -173,7 +173,7 @@ struct shingle_builder {
     uint64_t width;
     uint64_t items[RING]; /* hashes of the last items */
     uint64_t item_count;  /* of all items so far */
-    uint64_t word;        /* hash, before mix_bits(), of the word that is being read; 0 if none has begun */
+    uint64_t word_hash;   /* hash, before mix_bits(), of the word that is being read; 0 if none has begun */
     bool space_pending;   /* with characters: whether white space came since the last one */
 };
 
@@ -195,20 +195,20 @@ static inline void add_item(struct shingle_builder *builder, uint64_t hash) {
 
 /* Adds the word that is being read as an item, if one has begun. */
 static inline void end_word(struct shingle_builder *builder) {
-    if (builder->word == 0) return;
-    add_item(builder, mix_bits(builder->word));
-    builder->word = 0;
+    if (builder->word_hash == 0) return;
+    add_item(builder, mix_bits(builder->word_hash));
+    builder->word_hash = 0;
 }
 
-/* Adds the next character of a text, given by its kind and its folded form, to the shingles: one of the two functions
- * below. */
+/* Adds the next character of a text, given by its kind and its folded form, to the shingles: add_letter_to_word or
+ * add_character_item. */
 typedef void (*character_adder)(struct shingle_builder *builder, enum idxt_letter letter, uint64_t folded);
 
 /* This is the character_adder for shingles of words: an item is a word, added once the word ends. */
 __attribute__((always_inline)) static inline void add_letter_to_word(struct shingle_builder *builder,
                                                                      enum idxt_letter letter, uint64_t folded) {
     if (letter != IDXT_LETTER_PART) end_word(builder);
-    if (letter != IDXT_LETTER_NONE) builder->word = hash_letter(builder->word, folded);
+    if (letter != IDXT_LETTER_NONE) builder->word_hash = hash_letter(builder->word_hash, folded);
     if (letter == IDXT_LETTER_WHOLE) end_word(builder);
 }
 
@@ -307,9 +307,8 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
  * to how many there are, so that the second call succeeds. */
 enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
                                      const struct idx_text_shingle_options *options, struct idx_error *error) {
-    bool of_words = options == NULL || options->unit == IDX_TEXT_WORDS;
     enum idx_status status = IDX_OK;
-    size_t capacity = 0, count = of_words ? length / 2 + 1 : length + 1;
+    size_t capacity = 0, count = (options == NULL || options->unit == IDX_TEXT_WORDS ? length / 2 : length) + 1;
     while (capacity < count) {
         uint64_t *hashes = idxt_buffer_grow(list->hashes, &list->capacity, list->count + count, sizeof *list->hashes);
         if (hashes == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for the shingles of a text");

@@ -199,7 +199,7 @@ static void replace_marks_by_spaces(UChar *units, size_t length) {
     }
 }
 
-UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+UErrorCode idxt_segmenter_convert_to_utf16(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     /* No sequence of bytes, ill-formed ones included, becomes more units than it has bytes. */
     if (!grow_units(&segmenter->source, &segmenter->source_capacity, length)) return U_MEMORY_ALLOCATION_ERROR;
     UErrorCode code = U_ZERO_ERROR;
@@ -211,21 +211,21 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
+UErrorCode idxt_segmenter_normalize_keeping_marks(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     segmenter->unit_length = 0;
-    UErrorCode code = idxt_segmenter_convert(segmenter, utf8, length);
+    UErrorCode code = idxt_segmenter_convert_to_utf16(segmenter, utf8, length);
     return U_FAILURE(code) ? code : append_normalized(segmenter);
 }
 
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
-    UErrorCode code = idxt_segmenter_normalize_words(segmenter, utf8, length);
+    UErrorCode code = idxt_segmenter_normalize_keeping_marks(segmenter, utf8, length);
     if (U_SUCCESS(code)) replace_marks_by_spaces(segmenter->units, segmenter->unit_length);
     return code;
 }
 
 /* Converts and normalises a stretch of the text, appends it to segmenter->units, and sets stretch->unit_end. */
 static UErrorCode normalize_stretch(struct idxt_segmenter *segmenter, const char *utf8, struct idxt_stretch *stretch) {
-    UErrorCode code = idxt_segmenter_convert(segmenter, utf8 + stretch->begin, stretch->end - stretch->begin);
+    UErrorCode code = idxt_segmenter_convert_to_utf16(segmenter, utf8 + stretch->begin, stretch->end - stretch->begin);
     if (U_SUCCESS(code)) code = append_normalized(segmenter);
     stretch->unit_end = segmenter->unit_length;
     return code;
@@ -234,33 +234,33 @@ static UErrorCode normalize_stretch(struct idxt_segmenter *segmenter, const char
 /* Returns the number of the first set bit from bit `from` on in a map of `size` numbers of 64 bits, or `result_if_none`
  * if there is none. */
 static size_t find_first_bit(const uint64_t *map, size_t size, size_t from, size_t result_if_none) {
-    size_t word = from / 64;
-    if (word >= size) return result_if_none;
-    uint64_t bits = map[word] & (UINT64_MAX << from % 64);
+    size_t index = from / 64;
+    if (index >= size) return result_if_none;
+    uint64_t bits = map[index] & (UINT64_MAX << from % 64);
     while (bits == 0) {
-        if (++word == size) return result_if_none;
-        bits = map[word];
+        if (++index == size) return result_if_none;
+        bits = map[index];
     }
-    return 64 * word + (size_t)__builtin_ctzll(bits);
+    return 64 * index + (size_t)__builtin_ctzll(bits);
 }
 
 /* Returns the number of the last set bit of a map before bit `before`, which is in the map, or 0 if there is none. */
 static size_t find_last_bit_before(const uint64_t *map, size_t before) {
-    size_t word = before / 64;
-    uint64_t bits = map[word] & ~(UINT64_MAX << before % 64);
+    size_t index = before / 64;
+    uint64_t bits = map[index] & ~(UINT64_MAX << before % 64);
     while (bits == 0) {
-        if (word-- == 0) return 0;
-        bits = map[word];
+        if (index-- == 0) return 0;
+        bits = map[index];
     }
-    return 64 * word + 63 - (size_t)__builtin_clzll(bits);
+    return 64 * index + 63 - (size_t)__builtin_clzll(bits);
 }
 
 /* Finds the next stretch from byte `begin` on, which is the beginning of the text or at white space. A stretch begins
  * at the last white space before a byte that isn't ASCII, and ends at the next white space after that byte. If another
  * such byte follows before further white space, the stretch goes on. Sets its `begin` and `end`. Returns false if there
  * is no stretch. */
-static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t begin,
-                         struct idxt_stretch *stretch) {
+static bool find_next_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t begin,
+                              struct idxt_stretch *stretch) {
     const size_t map_size = segmenter->map_size;
     const uint64_t *blanks = segmenter->maps + map_size, *non_ascii = blanks + map_size;
     size_t next_non_ascii = find_first_bit(non_ascii, map_size, begin, length);
@@ -278,7 +278,7 @@ static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, 
  * segmenter->stretches. */
 static UErrorCode normalize_stretches(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     struct idxt_stretch stretch = {0};
-    while (find_stretch(segmenter, length, stretch.end, &stretch)) {
+    while (find_next_stretch(segmenter, length, stretch.end, &stretch)) {
         UErrorCode code = normalize_stretch(segmenter, utf8, &stretch);
         if (U_FAILURE(code)) return code;
         struct idxt_stretch *grown = idxt_buffer_grow(segmenter->stretches, &segmenter->stretch_capacity,
@@ -445,7 +445,7 @@ UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char 
 
 /* Makes the block that has the next edge the current one, if it is not that already. Returns false if there is no
  * further edge. */
-static inline bool go_to_edge_block(struct idxt_segmenter *segmenter) {
+static inline bool go_to_block_of_edge(struct idxt_segmenter *segmenter) {
     while (segmenter->edges == 0) {
         if (segmenter->block + 1 >= segmenter->map_size) return false;
         segmenter->edges = segmenter->maps[++segmenter->block];
@@ -454,7 +454,7 @@ static inline bool go_to_edge_block(struct idxt_segmenter *segmenter) {
 }
 
 /* Returns the offset in the text, in bytes, of the next edge of the current block, which must have one. */
-static inline size_t find_edge_offset(const struct idxt_segmenter *segmenter) {
+static inline size_t get_edge_offset(const struct idxt_segmenter *segmenter) {
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
@@ -464,14 +464,14 @@ static inline void remove_edge(struct idxt_segmenter *segmenter) { segmenter->ed
 /* Sets *word to the next word of ASCII, which is between two edges, if it is before the next stretch. Returns false if
  * there is none. */
 static inline bool read_ascii_word(struct idxt_segmenter *segmenter, struct idxt_span *word) {
-    if (!go_to_edge_block(segmenter)) return false;
-    size_t begin = find_edge_offset(segmenter);
+    if (!go_to_block_of_edge(segmenter)) return false;
+    size_t begin = get_edge_offset(segmenter);
     if (segmenter->next_stretch < segmenter->stretch_count &&
         begin >= segmenter->stretches[segmenter->next_stretch].begin)
         return false;
     remove_edge(segmenter);
-    go_to_edge_block(segmenter); /* that of the edge where the word ends, which every word has */
-    *word = (struct idxt_span){.ascii = segmenter->folded + begin, .length = find_edge_offset(segmenter) - begin};
+    go_to_block_of_edge(segmenter); /* that of the edge where the word ends, which every word has */
+    *word = (struct idxt_span){.ascii = segmenter->folded + begin, .length = get_edge_offset(segmenter) - begin};
     remove_edge(segmenter);
     return true;
 }
@@ -503,7 +503,7 @@ static bool read_stretch_word(struct idxt_segmenter *segmenter, size_t end, stru
     return true;
 }
 
-bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word) {
+bool idxt_segmenter_next_word(struct idxt_segmenter *segmenter, struct idxt_span *word) {
     for (;;) {
         if (read_ascii_word(segmenter, word)) return true;
         if (segmenter->next_stretch == segmenter->stretch_count) return false;

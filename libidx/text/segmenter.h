@@ -108,21 +108,22 @@ size_t idxt_find_piece_length(const char *utf8, size_t length);
 UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter);
 
 /* Sets segmenter->source to a text of at most INT32_MAX bytes in UTF-16; ill-formed sequences become U+FFFD. */
-UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
+UErrorCode idxt_segmenter_convert_to_utf16(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Converts a text as idxt_segmenter_convert does, and sets segmenter->units to it, normalised by NFKC_Casefold (with
- * cut.unifies_forms, as forms.h says), with spaces in place of `:` and `@`, as in all texts that are cut into words. */
+/* Converts a text as idxt_segmenter_convert_to_utf16 does, and sets segmenter->units to it, normalised by NFKC_Casefold
+ * (with cut.unifies_forms, as forms.h says), with spaces in place of `:` and `@`, as in all texts that are cut into
+ * words. */
 UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Does what idxt_segmenter_normalize does, but `:` and `@` stay. This is for words that another program cut. */
-UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
+UErrorCode idxt_segmenter_normalize_keeping_marks(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Gives the segmenter a text of at most INT32_MAX bytes, in place of the one before. The text must stay valid while
- * idxt_segmenter_next returns its words. U_UNSUPPORTED_ERROR: it needs a dictionary that ICU lacks. */
+ * idxt_segmenter_next_word returns its words. U_UNSUPPORTED_ERROR: it needs a dictionary that ICU lacks. */
 UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Sets *word to the next word of the text of idxt_segmenter_set_text. Returns false after the last one. */
-bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word);
+bool idxt_segmenter_next_word(struct idxt_segmenter *segmenter, struct idxt_span *word);
 
 /* The most UTF-8 bytes that a UTF-16 unit becomes. */
 #define IDXT_UTF8_PER_UNIT 3

@@ -97,7 +97,7 @@ const char *idxt_stop_language_code(uint32_t language) { return known_languages[
 static bool add_words(struct idxt_words *words, const char *list) {
     for (size_t length; *list != '\0'; list += length + (list[length] == ' ')) { /* skips the space, if any */
         length = strcspn(list, " ");
-        char *bytes = idxt_words_reserve(words, length);
+        char *bytes = idxt_words_reserve_bytes(words, length);
         if (bytes == NULL) return false;
         memcpy(bytes, list, length);
         if (!idxt_words_count_reserved(words, length, 0)) return false;

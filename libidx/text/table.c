@@ -75,11 +75,12 @@ struct idx_text_table *idxt_table_new(void) {
     return table;
 }
 
-/* Returns the slot of a term, by its hash, or the empty one where it belongs: `documents` of that is 0. There always is
- * one, since at least half of the slots are empty. */
+/* Returns the slot of a term, by its hash, or the empty one where it belongs: `document_count` of that is 0. There
+ * always is one, since at least half of the slots are empty. */
 static struct idxt_term *find_term_slot(const struct idx_text_table *table, uint64_t hash) {
     size_t slot = (size_t)((hash ^ table->seed) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->slot_mask;
-    while (table->slots[slot].documents != 0 && table->slots[slot].hash != hash) slot = (slot + 1) & table->slot_mask;
+    while (table->slots[slot].document_count != 0 && table->slots[slot].hash != hash)
+        slot = (slot + 1) & table->slot_mask;
     return &table->slots[slot];
 }
 
@@ -93,7 +94,7 @@ static bool rebuild_slots(struct idx_text_table *table, size_t slot_count, uint3
     table->slot_mask = slot_count - 1;
     table->term_count = 0;
     for (size_t i = 0; i < old_count; i++) {
-        if (old_slots[i].documents <= max_dropped) continue; /* also empty slots, whose documents are 0 */
+        if (old_slots[i].document_count <= max_dropped) continue; /* also empty slots, whose count is 0 */
         *find_term_slot(table, old_slots[i].hash) = old_slots[i];
         table->term_count++;
     }
@@ -107,15 +108,15 @@ static int compare_counts(const void *a, const void *b) {
     return (count_a > count_b) - (count_a < count_b);
 }
 
-bool idxt_table_get_quantile(const struct idx_text_table *table, size_t divisor, uint32_t *documents) {
+bool idxt_table_get_quantile(const struct idx_text_table *table, size_t divisor, uint32_t *document_count) {
     uint32_t *counts = malloc((table->term_count + 1) * sizeof *counts);
     if (counts == NULL) return false;
     size_t term_count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
-        if (table->slots[i].documents != 0) counts[term_count++] = table->slots[i].documents;
+        if (table->slots[i].document_count != 0) counts[term_count++] = table->slots[i].document_count;
     }
     qsort(counts, term_count, sizeof *counts, compare_counts);
-    *documents = counts[term_count / divisor];
+    *document_count = counts[term_count / divisor];
     free(counts);
     return true;
 }
@@ -137,12 +138,13 @@ static bool make_room_for_term(struct idx_text_table *table) {
     return table->term_count * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
-/* Returns the slot of a term, by its hash. If the table lacks the term, adds it first, with 0 `documents`, which the
- * caller must set. Sets table->hashed to false, since the caller changes the table. Returns NULL if memory runs out. */
+/* Returns the slot of a term, by its hash. If the table lacks the term, adds it first, with a document_count of 0,
+ * which the caller must set. Sets table->hash_is_valid to false, since the caller changes the table. Returns NULL if
+ * memory runs out. */
 static struct idxt_term *find_or_add_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term_slot(table, hash);
-    table->hashed = false;
-    if (term->documents != 0) return term;
+    table->hash_is_valid = false;
+    if (term->document_count != 0) return term;
     if (!make_room_for_term(table)) return NULL;
     term = find_term_slot(table, hash); /* once more, since terms may have moved */
     term->hash = hash;
@@ -150,25 +152,26 @@ static struct idxt_term *find_or_add_term(struct idx_text_table *table, uint64_t
     return term;
 }
 
-bool idxt_table_add_documents(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+bool idxt_table_add_documents(struct idx_text_table *table, uint64_t hash, uint32_t document_count) {
     struct idxt_term *term = find_or_add_term(table, hash);
-    if (term != NULL) term->documents += documents;
+    if (term != NULL) term->document_count += document_count;
     return term != NULL;
 }
 
-bool idxt_table_set_term(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
+bool idxt_table_set_term(struct idx_text_table *table, uint64_t hash, uint32_t document_count) {
     struct idxt_term *term = find_or_add_term(table, hash);
     if (term == NULL) return false;
     /* A larger number of documents, or a smaller idf. Equal ones may be set again. */
-    bool is_more_frequent = (table->kind == IDXT_IDF_LIST) == (documents < term->documents);
-    if (term->documents == 0 || is_more_frequent) term->documents = documents;
+    bool is_more_frequent = (table->kind == IDXT_IDF_LIST) == (document_count < term->document_count);
+    if (term->document_count == 0 || is_more_frequent) term->document_count = document_count;
     return true;
 }
 
 int64_t idxt_table_get_idf(const struct idx_text_table *table, uint64_t hash) {
-    uint64_t documents = find_term_slot(table, hash)->documents;
-    if (table->kind != IDXT_IDF_LIST) return idxt_log_weight(table->documents + 1) - idxt_log_weight(documents + 1);
-    return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
+    uint64_t document_count = find_term_slot(table, hash)->document_count;
+    if (table->kind != IDXT_IDF_LIST)
+        return idxt_log_weight(table->document_count + 1) - idxt_log_weight(document_count + 1);
+    return document_count == 0 ? table->unknown_idf : (int64_t)document_count - 1;
 }
 
 /* Orders terms by ascending hash, for qsort. */
@@ -182,7 +185,7 @@ struct idxt_term *idxt_table_sort_terms(const struct idx_text_table *table) {
     if (sorted == NULL) return NULL;
     size_t sorted_count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
-        if (table->slots[i].documents != 0) sorted[sorted_count++] = table->slots[i];
+        if (table->slots[i].document_count != 0) sorted[sorted_count++] = table->slots[i];
     }
     qsort(sorted, sorted_count, sizeof *sorted, compare_hashes_of_terms);
     return sorted;
@@ -234,14 +237,14 @@ unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *len
     memcpy(bytes, magic, sizeof magic);
     write_number(bytes + AT_VERSION, table->kind == IDXT_COUNTED ? VERSION : LIST_VERSION, 4);
     write_number(bytes + AT_NAME_LENGTH, name_length, 4);
-    write_number(bytes + AT_DOCUMENTS, table->documents, 8);
+    write_number(bytes + AT_DOCUMENTS, table->document_count, 8);
     write_number(bytes + AT_DROPPED, table->kind == IDXT_IDF_LIST ? table->unknown_idf : table->dropped, 8);
     write_number(bytes + AT_TERMS, table->term_count, 8);
     memcpy(bytes + HEADER_BYTES, table->features, name_length);
     unsigned char *next_bytes = bytes + HEADER_BYTES + name_length;
     for (size_t i = 0; i < table->term_count; i++, next_bytes += TERM_BYTES) {
         write_number(next_bytes, terms[i].hash, 8);
-        write_number(next_bytes + 8, terms[i].documents, 4);
+        write_number(next_bytes + 8, terms[i].document_count, 4);
     }
     write_number(next_bytes, XXH3_64bits(bytes, summed_length), SUM_BYTES);
     *length = summed_length + SUM_BYTES;
@@ -292,8 +295,8 @@ static const char *check_hash_and_read_header(struct idx_text_table *table, cons
     memcpy(table->features, bytes + HEADER_BYTES, name_length);
     if (strlen(table->features) != name_length || !is_name_of_features(table->features))
         return "is damaged: the name of its features is unknown";
-    table->documents = read_number(bytes + AT_DOCUMENTS, 8);
-    if (table->documents > UINT32_MAX) return "is damaged: it has too many documents";
+    table->document_count = read_number(bytes + AT_DOCUMENTS, 8);
+    if (table->document_count > UINT32_MAX) return "is damaged: it has too many documents";
     uint64_t dropped_or_idf = read_number(bytes + AT_DROPPED, 8); /* the idf of unknown words, in a list of idf */
     if (read_number(bytes + AT_VERSION, 4) == VERSION) {
         table->dropped = dropped_or_idf;
@@ -301,7 +304,7 @@ static const char *check_hash_and_read_header(struct idx_text_table *table, cons
     }
     if (dropped_or_idf > IDXT_MAX_IDF) return "is damaged: its idf is too large";
     table->unknown_idf = (uint32_t)dropped_or_idf;
-    table->kind = table->documents == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
+    table->kind = table->document_count == 0 ? IDXT_IDF_LIST : IDXT_COUNT_LIST;
     table->has_unspaced = true; /* The file has only the hashes of the list's words, so they may be of any script. */
     return NULL;
 }
@@ -313,21 +316,22 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
     const unsigned char *next_bytes = bytes + HEADER_BYTES + strlen(table->features);
     uint64_t term_count = read_number(bytes + AT_TERMS, 8), previous_hash = 0;
     /* A term of a list of idf has its idf plus 1. */
-    uint64_t max_documents = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MAX_IDF + 1 : table->documents;
+    uint64_t max_documents = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MAX_IDF + 1 : table->document_count;
     for (uint64_t i = 0; i < term_count; i++, next_bytes += TERM_BYTES) {
-        uint64_t hash = read_number(next_bytes, 8), documents = read_number(next_bytes + 8, 4);
+        uint64_t hash = read_number(next_bytes, 8), document_count = read_number(next_bytes + 8, 4);
         if (i > 0 && hash <= previous_hash) *fault = "is damaged: its terms are not in order";
-        if (documents < 1 || documents > max_documents) *fault = "is damaged: a term has no documents, or too many";
+        if (document_count < 1 || document_count > max_documents)
+            *fault = "is damaged: a term has no documents, or too many";
         if (*fault != NULL) return IDX_BAD_CONTENT;
-        if (!idxt_table_add_documents(table, hash, (uint32_t)documents)) return IDX_OUT_OF_MEMORY;
+        if (!idxt_table_add_documents(table, hash, (uint32_t)document_count)) return IDX_OUT_OF_MEMORY;
         previous_hash = hash;
     }
-    table->hashed = true;
+    table->hash_is_valid = true;
     return IDX_OK;
 }
 
 bool idxt_table_get_hash(const struct idx_text_table *table, uint64_t *hash) {
-    if (table->hashed) {
+    if (table->hash_is_valid) {
         *hash = table->hash;
         return true;
     }

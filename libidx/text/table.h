@@ -26,18 +26,18 @@ enum idxt_table_kind {
 
 struct idxt_term {
     uint64_t hash;
-    uint32_t
-        documents; /* how many have the term; with IDXT_IDF_LIST, its idf in units of 1/65536, plus 1. 0: empty slot */
+    /* How many have the term; with IDXT_IDF_LIST, its idf in units of 1/65536, plus 1. 0: empty slot. */
+    uint32_t document_count;
 };
 
 struct idx_text_table {
     char features[IDX_MAX_RECIPE_BYTES + 1]; /* what it is made for: idxt_recipe_of_features, printed */
     enum idxt_table_kind kind;
-    uint32_t unknown_idf; /* with IDXT_IDF_LIST, the idf of words that the list lacks */
-    uint64_t documents;   /* how many documents were counted; 0 with IDXT_IDF_LIST */
-    uint64_t dropped;     /* the most by which a term's documents may be too low */
-    uint64_t hash;        /* the hash with which its file ends; valid if `hashed` */
-    bool hashed;
+    uint32_t unknown_idf;    /* with IDXT_IDF_LIST, the idf of words that the list lacks */
+    uint64_t document_count; /* how many documents were counted; 0 with IDXT_IDF_LIST */
+    uint64_t dropped;        /* the most by which a term's documents may be too low */
+    uint64_t hash;           /* the hash with which its file ends; valid if `hash_is_valid` */
+    bool hash_is_valid;
     bool has_unspaced; /* whether a list may have words of scripts that are written without spaces */
     size_t max_terms;  /* IDXT_MAX_TERMS, except in tests */
 
@@ -50,26 +50,26 @@ struct idx_text_table {
 /* Returns an empty table, which idx_text_table_close frees, or NULL if memory runs out. */
 struct idx_text_table *idxt_table_new(void);
 
-/* Adds `documents` to the number of documents of a term, by the XXH3 hash of its bytes. Adds the term if the table
- * lacks it, after dropping rare terms if there are max_terms already. The sum must stay below 2^32. Returns false if
- * memory runs out. */
-bool idxt_table_add_documents(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+/* Adds `document_count` to that of a term, by the XXH3 hash of its bytes. Adds the term if the table lacks it, after
+ * dropping rare terms if there are max_terms already. The sum must stay below 2^32. Returns false if memory runs
+ * out. */
+bool idxt_table_add_documents(struct idx_text_table *table, uint64_t hash, uint32_t document_count);
 
-/* Sets `documents` (struct idxt_term) of a term, by the XXH3 hash of its bytes. Adds the term if the table lacks it. If
- * the table has the term, the value of the more frequent one counts: the larger number of documents, or the smaller
- * idf. The caller has checked that term_count is below max_terms, so that no terms are dropped. Returns false if memory
- * runs out. */
-bool idxt_table_set_term(struct idx_text_table *table, uint64_t hash, uint32_t documents);
+/* Sets `document_count` (struct idxt_term) of a term, by the XXH3 hash of its bytes. Adds the term if the table lacks
+ * it. If the table has the term, the value of the more frequent one counts: the larger number of documents, or the
+ * smaller idf. The caller has checked that term_count is below max_terms, so that no terms are dropped. Returns false
+ * if memory runs out. */
+bool idxt_table_set_term(struct idx_text_table *table, uint64_t hash, uint32_t document_count);
 
 /* Returns the idf of a term in units of 1/65536. With IDXT_IDF_LIST it is what the list says, or unknown_idf if the
  * list lacks the term. Otherwise it is log2((documents of the corpus + 1) / (documents of the term + 1)): 0 for a term
  * of all documents, and the greatest for one that the table lacks. */
 int64_t idxt_table_get_idf(const struct idx_text_table *table, uint64_t hash);
 
-/* Sorts the `documents` of all terms in ascending order, and sets *documents to the one at index floor(term_count /
- * divisor): with 2 the upper median, for example. The divisor is at least 2, and there must be a term. Returns false if
- * memory runs out. */
-bool idxt_table_get_quantile(const struct idx_text_table *table, size_t divisor, uint32_t *documents);
+/* Sorts the document counts of all terms in ascending order, and sets *document_count to the one at index
+ * floor(term_count / divisor): with 2 the upper median, for example. The divisor is at least 2, and there must be a
+ * term. Returns false if memory runs out. */
+bool idxt_table_get_quantile(const struct idx_text_table *table, size_t divisor, uint32_t *document_count);
 
 /* Returns an array of the term_count terms, in ascending order of hash, for the caller to free, or NULL if memory runs
  * out. */
@@ -89,7 +89,7 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
                                   const char **fault);
 
 /* Sets *hash to the hash with which a table's file ends, and by which recipes name the table: table->hash, or unless
- * table->hashed, by encoding the whole table. Returns false if memory runs out. */
+ * table->hash_is_valid, by encoding the whole table. Returns false if memory runs out. */
 bool idxt_table_get_hash(const struct idx_text_table *table, uint64_t *hash);
 
 #endif

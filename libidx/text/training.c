@@ -49,14 +49,14 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
     write_features_recipe(text, recipe);
     if (strcmp(recipe, table->features) != 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't count '%s'", table->features, recipe);
-    if (table->documents >= UINT32_MAX)
+    if (table->document_count >= UINT32_MAX)
         return idxt_fail(error, IDX_LIMIT, "a table can count fewer than 2^32 documents only");
     enum idx_status status = idxt_check_fields(fields, field_count, error);
     if (status == IDX_OK) status = idxt_find_document_features(text, fields, field_count, error);
     if (status != IDX_OK) return status;
     const struct idxt_words *words = &text->features.words;
-    table->documents++;
-    table->hashed = false;
+    table->document_count++;
+    table->hash_is_valid = false;
     for (size_t i = 0; i < words->count; i++) {
         if (!idxt_table_add_documents(table, words->words[i].hash, 1)) return fail_table_memory(error);
     }
@@ -64,7 +64,7 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
 }
 
 void idx_text_table_get_properties(const struct idx_text_table *table, struct idx_text_table_properties *properties) {
-    *properties = (struct idx_text_table_properties){.documents = table->documents,
+    *properties = (struct idx_text_table_properties){.documents = table->document_count,
                                                      .terms = table->term_count,
                                                      .dropped = table->dropped,
                                                      .features = table->features};

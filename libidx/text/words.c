@@ -49,7 +49,7 @@ bool idxt_words_begin(struct idxt_words *words) {
     return rebuild_word_slots(words, FIRST_SLOTS);
 }
 
-char *idxt_words_reserve(struct idxt_words *words, size_t size) {
+char *idxt_words_reserve_bytes(struct idxt_words *words, size_t size) {
     if (size > SIZE_MAX - words->byte_count) return NULL;
     char *bytes = idxt_buffer_grow(words->bytes, &words->byte_capacity, words->byte_count + size, 1);
     if (bytes == NULL) return NULL;
@@ -58,14 +58,14 @@ char *idxt_words_reserve(struct idxt_words *words, size_t size) {
 }
 
 /* Returns 8 bytes as a number, in the order of the machine. */
-static inline uint64_t load_8(const char *bytes) {
+static inline uint64_t load_u64(const char *bytes) {
     uint64_t number;
     memcpy(&number, bytes, sizeof number);
     return number;
 }
 
 /* Returns 4 bytes as a number, in the order of the machine. */
-static inline uint32_t load_4(const char *bytes) {
+static inline uint32_t load_u32(const char *bytes) {
     uint32_t number;
     memcpy(&number, bytes, sizeof number);
     return number;
@@ -77,11 +77,11 @@ static inline uint32_t load_4(const char *bytes) {
 static inline bool are_bytes_equal(const char *a, const char *b, size_t length) {
     if (length < 4)
         return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
-    if (length < 8) return load_4(a) == load_4(b) && load_4(a + length - 4) == load_4(b + length - 4);
+    if (length < 8) return load_u32(a) == load_u32(b) && load_u32(a + length - 4) == load_u32(b + length - 4);
     for (size_t i = 0; i < length - 8; i += 8) {
-        if (load_8(a + i) != load_8(b + i)) return false;
+        if (load_u64(a + i) != load_u64(b + i)) return false;
     }
-    return load_8(a + length - 8) == load_8(b + length - 8);
+    return load_u64(a + length - 8) == load_u64(b + length - 8);
 }
 
 /* Returns the key of a word: the seeded hash of its `length` bytes. For a feature of which only the hash is known, the
@@ -120,8 +120,8 @@ static inline void count_word_again(struct idxt_words *words, size_t slot) {
 }
 
 /* Adds a word, counted once, to the empty slot `slot`, which find_word_slot or find_slot_of_key has found for its key.
- * The caller has written its word.length bytes where idxt_words_reserve said. Doubles the slots once more than half of
- * them are used. Returns false if memory runs out, or there are MAX_WORDS. */
+ * The caller has written its word.length bytes where idxt_words_reserve_bytes said. Doubles the slots once more than
+ * half of them are used. Returns false if memory runs out, or there are MAX_WORDS. */
 static bool add_word_to_slot(struct idxt_words *words, size_t slot, struct idxt_word word) {
     if (words->count == MAX_WORDS) return false;
     struct idxt_word *grown = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *grown);

@@ -39,11 +39,11 @@ bool idxt_words_begin(struct idxt_words *words);
 /* Returns where the caller may write a word of up to `size` bytes, for idxt_words_count_reserved. The place is valid
  * until the next call that changes the set. A word that is not counted leaves no trace. Returns NULL if memory runs
  * out. */
-char *idxt_words_reserve(struct idxt_words *words, size_t size);
+char *idxt_words_reserve_bytes(struct idxt_words *words, size_t size);
 
-/* Counts the word of `length` bytes that the caller has written where idxt_words_reserve said, and adds it to the set
- * if it is new. `halvings`, as idxt_span has it, must be the same whenever the word is counted. Returns false if memory
- * runs out, or the set has 2^30 words. */
+/* Counts the word of `length` bytes that the caller has written where idxt_words_reserve_bytes said, and adds it to the
+ * set if it is new. `halvings`, as idxt_span has it, must be the same whenever the word is counted. Returns false if
+ * memory runs out, or the set has 2^30 words. */
 bool idxt_words_count_reserved(struct idxt_words *words, size_t length, unsigned halvings);
 
 /* Counts a feature of which only the hash is known: a word of length 0 in the set. Returns false if memory runs out, or

@@ -39,7 +39,7 @@ static size_t make_shingles(const uint8_t *text, size_t length, const struct idx
 static char *normalize(const uint8_t *text, size_t length, size_t *normalized) {
     static struct idxt_segmenter segmenter = {.cut = {.unifies_forms = true}};
     if (segmenter.normalizer == NULL) CHECK(idxt_segmenter_open(&segmenter) == U_ZERO_ERROR);
-    CHECK(idxt_segmenter_normalize_words(&segmenter, (const char *)text, length) == U_ZERO_ERROR);
+    CHECK(idxt_segmenter_normalize_keeping_marks(&segmenter, (const char *)text, length) == U_ZERO_ERROR);
     struct idxt_span span = {segmenter.units, segmenter.unit_length, NULL, 0};
     char *utf8 = malloc(span.length * IDXT_UTF8_PER_UNIT + 1);
     CHECK(utf8 != NULL);

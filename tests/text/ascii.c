@@ -81,12 +81,12 @@ static void assert_like_icu(struct both *both, const char *text, size_t length) 
     assert_int_equal(idxt_segmenter_set_text(&both->segmenter, text, length), U_ZERO_ERROR);
     plain_set(&both->plain, text, length);
     while (plain_next(&both->plain, &expected)) {
-        bool same = idxt_segmenter_next(&both->segmenter, &word) && equal_words(word, expected);
+        bool same = idxt_segmenter_next_word(&both->segmenter, &word) && equal_words(word, expected);
         if (!same) fail_msg("word %zu of '%.*s' is another", count, length < 200 ? (int)length : 200, text);
         count++;
     }
-    if (idxt_segmenter_next(&both->segmenter, &word)) fail_msg("one more than %zu words: '%.200s'", count, text);
-    assert_false(idxt_segmenter_next(&both->segmenter, &word));
+    if (idxt_segmenter_next_word(&both->segmenter, &word)) fail_msg("one more than %zu words: '%.200s'", count, text);
+    assert_false(idxt_segmenter_next_word(&both->segmenter, &word));
 }
 
 /* Many short texts as one, each after a line feed, where words always break; so they come to stand at every position of

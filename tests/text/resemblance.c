@@ -429,7 +429,7 @@ static void check_folding(const char *text, size_t length) {
     static struct idxt_segmenter segmenter;
     segmenter.cut.unifies_forms = true;
     if (segmenter.normalizer == NULL) assert_int_equal(idxt_segmenter_open(&segmenter), U_ZERO_ERROR);
-    assert_int_equal(idxt_segmenter_normalize_words(&segmenter, text, length), U_ZERO_ERROR);
+    assert_int_equal(idxt_segmenter_normalize_keeping_marks(&segmenter, text, length), U_ZERO_ERROR);
     size_t count = fold(text, length, folded_letters), at = 0;
     for (size_t i = 0; i < count; i++) {
         int32_t c;

@@ -10,12 +10,12 @@ static void assert_words(struct idxt_segmenter *segmenter, const char *text, con
     struct idxt_span word;
     for (; *words != NULL; words++) {
         char utf8[64];
-        assert_true(idxt_segmenter_next(segmenter, &word));
+        assert_true(idxt_segmenter_next_word(segmenter, &word));
         assert_true(word.length * IDXT_UTF8_PER_UNIT < sizeof utf8);
         utf8[idxt_span_write_utf8(word, utf8)] = '\0';
         assert_string_equal(utf8, *words);
     }
-    assert_false(idxt_segmenter_next(segmenter, &word));
+    assert_false(idxt_segmenter_next_word(segmenter, &word));
 }
 
 static void test_words(void **state) {
@@ -46,7 +46,7 @@ static void test_every_character_has_room(void **state) {
         for (int times = 0; times < 3; times++) U8_APPEND_UNSAFE(utf8, length, c);
         assert_int_equal(idxt_segmenter_set_text(&segmenter, (const char *)utf8, length), U_ZERO_ERROR);
         struct idxt_span word;
-        while (idxt_segmenter_next(&segmenter, &word)) {
+        while (idxt_segmenter_next_word(&segmenter, &word)) {
             assert_true(word.length * IDXT_UTF8_PER_UNIT <= sizeof back);
             size_t size = idxt_span_write_utf8(word, (char *)back);
             assert_true(size > 0 && size <= word.length * IDXT_UTF8_PER_UNIT);

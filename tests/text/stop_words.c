@@ -85,10 +85,10 @@ static void test_words_are_normalized(void **state) {
         char utf8[128];
         struct idxt_span word;
         assert_int_equal(idxt_segmenter_set_text(&segmenter, bytes, words.words[i].length), U_ZERO_ERROR);
-        assert_true(idxt_segmenter_next(&segmenter, &word));
+        assert_true(idxt_segmenter_next_word(&segmenter, &word));
         assert_int_equal(idxt_span_write_utf8(word, utf8), words.words[i].length);
         assert_memory_equal(utf8, bytes, words.words[i].length);
-        assert_false(idxt_segmenter_next(&segmenter, &word));
+        assert_false(idxt_segmenter_next_word(&segmenter, &word));
     }
     idxt_segmenter_close(&segmenter);
     idxt_words_free(&words);

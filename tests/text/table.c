@@ -210,7 +210,7 @@ static void test_refused(void **state) {
     assert_int_equal(idx_text_table_open(&whole, text, NULL), IDX_OK);
     assert_int_equal(idx_text_table_open(&foreign, other, NULL), IDX_OK);
     assert_int_equal(idx_text_table_add(whole, other, &field, 1, &error), IDX_INVALID_ARGUMENT);
-    whole->documents = UINT32_MAX;
+    whole->document_count = UINT32_MAX;
     assert_int_equal(idx_text_table_add(whole, text, &field, 1, &error), IDX_LIMIT);
     idx_text_close(other);
     other = open_by("sentences:3");
@@ -229,7 +229,7 @@ static void test_dropping(void **state) {
     struct idx_text_table *table = idxt_table_new();
     assert_non_null(table);
     table->max_terms = MOST;
-    table->documents = TERMS;
+    table->document_count = TERMS;
     for (uint32_t round = 1; round <= TERMS; round++) {
         for (uint64_t term = round; term <= TERMS; term++) {
             assert_true(idxt_table_add_documents(table, term, 1));
@@ -239,8 +239,8 @@ static void test_dropping(void **state) {
     assert_true(table->dropped > 0 && table->dropped < TERMS * TERMS);
     struct idxt_term *terms = idxt_table_sort_terms(table);
     for (size_t i = 0; i < table->term_count; i++) {
-        assert_true(terms[i].documents <= terms[i].hash);
-        assert_true(terms[i].documents + table->dropped >= terms[i].hash);
+        assert_true(terms[i].document_count <= terms[i].hash);
+        assert_true(terms[i].document_count + table->dropped >= terms[i].hash);
         assert_true(i == 0 || terms[i].hash > terms[i - 1].hash);
     }
     assert_true(terms[table->term_count - 1].hash == TERMS);
@@ -255,7 +255,7 @@ static void test_dropping(void **state) {
         assert_true(idxt_table_add_documents(table, 0, 1));
         assert_true(idxt_table_add_documents(table, i, 1));
     }
-    table->documents = MOST * 10;
+    table->document_count = MOST * 10;
     assert_int_equal(idxt_table_get_idf(table, 0), 0);
     /* 99 rare terms come before the first drop, which takes them all; so does each that follows */
     assert_int_equal(table->dropped, 10);

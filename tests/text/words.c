@@ -6,7 +6,7 @@
 #include "tests/text/testing.h"
 
 static void count(struct idxt_words *words, const char *bytes, size_t length) {
-    char *room = idxt_words_reserve(words, length);
+    char *room = idxt_words_reserve_bytes(words, length);
     assert_non_null(room);
     memcpy(room, bytes, length);
     assert_true(idxt_words_count_reserved(words, length, 0));
@@ -133,7 +133,7 @@ static void test_room_beyond_size_t_is_refused(void **state) {
     struct idxt_words words = {0};
     assert_true(idxt_words_begin(&words));
     count(&words, "kept", 4);
-    assert_null(idxt_words_reserve(&words, SIZE_MAX));
+    assert_null(idxt_words_reserve_bytes(&words, SIZE_MAX));
     count(&words, "kept", 4);
     assert_word(&words, 0, "kept", 4, 2);
     idxt_words_free(&words);
