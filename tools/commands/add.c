@@ -126,7 +126,7 @@ static bool write_document_answer(struct add *add, size_t number) {
 static bool write_batch_answers(struct add *add) {
     bool ok = true;
     add->view = idx_writer_view(add->update.writer);
-    for (size_t i = 0; i < add->update.count && ok; i++) ok = write_document_answer(add, i);
+    for (size_t i = 0; i < add->update.item_count && ok; i++) ok = write_document_answer(add, i);
     idx_documents_close(add->cursor);
     add->cursor = NULL;
     return output_flush(&add->output) && ok;
@@ -136,7 +136,7 @@ static bool write_batch_answers(struct add *add) {
 
 /* Counts which documents of the batch were added, and with --if-new, which were left out. */
 static void count_added_and_near(struct add *add) {
-    for (size_t i = 0; i < add->update.count; i++) {
+    for (size_t i = 0; i < add->update.item_count; i++) {
         bool is_near = add->if_new && add->near_lists.counts[i] > 0;
         add->near += is_near;
         add->added += !is_near;
@@ -149,10 +149,10 @@ static void count_added_and_near(struct add *add) {
 static enum idx_status add_items_of_batch(struct add *add) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     const struct update *update = &add->update;
-    if (!add->if_new) return idx_writer_add(update->writer, update->items, update->count, &add->error);
+    if (!add->if_new) return idx_writer_add(update->writer, update->items, update->item_count, &add->error);
     options.distance = add->distance;
     options.max_matches = add->limit;
-    return idx_writer_check_and_add(update->writer, update->items, update->count, &options, &add->near_lists,
+    return idx_writer_check_and_add(update->writer, update->items, update->item_count, &options, &add->near_lists,
                                     &add->error);
 }
 
@@ -162,10 +162,10 @@ static enum idx_status add_items_of_batch(struct add *add) {
 static bool renumber_rows_from_first_id(struct add *add) {
     struct update *update = &add->update;
     if (update->input.format == INPUT_TSV || update->properties.id_type != IDX_ID_U64) return true;
-    for (size_t i = 0; i < update->count; i++) {
+    for (size_t i = 0; i < update->item_count; i++) {
         uint64_t row = update->items[i].number;
         if (!__builtin_add_overflow(row, add->first_id, &update->items[i].number)) continue;
-        update->count = i;
+        update->item_count = i;
         return complain("row %" PRIu64 " (counted from 0 over all inputs) has no ID: counted from --first-id %" PRIu64
                         ", it would be above 2^64 - 1",
                         row, add->first_id);
@@ -177,7 +177,7 @@ static bool renumber_rows_from_first_id(struct add *add) {
  * complaint, or if the output failed. */
 static bool add_batch(struct add *add) {
     struct update *update = &add->update;
-    if (update->count == 0) return true;
+    if (update->item_count == 0) return true;
     add->error = (struct idx_error){.status = IDX_OK};
     bool ok = add_items_of_batch(add) == IDX_OK;
     if (ok) count_added_and_near(add);
@@ -200,7 +200,8 @@ static bool complete_distance(struct add *add) {
  * output or a signal; what was read before is added. */
 static bool add_documents_of_inputs(struct add *add) {
     enum input_status status;
-    if (!resolve_format(add) || !update_prepare_input(&add->update) || !complete_distance(add)) return false;
+    if (!resolve_format(add) || !update_set_rules_and_check_files(&add->update) || !complete_distance(add))
+        return false;
     do {
         status = update_gather_batch(&add->update);
         bool are_numbered = renumber_rows_from_first_id(add);
@@ -288,7 +289,7 @@ static void say_added(const struct add *add, bool ok) {
  * Returns the status of the process. */
 static int add_to_index(struct add *add) {
     struct update *update = &add->update;
-    bool ok = update_open(update);
+    bool ok = update_open_writer(update);
     bool has_texts = add->threshold > 0 || (ok && update->properties.sketch > 0);
     ok = ok && (has_texts ? add_texts_of_inputs(add) : add_documents_of_inputs(add));
     ok = output_close(&add->output) && ok;
@@ -301,7 +302,7 @@ static int add_to_index(struct add *add) {
 int command_add(int argc, char **argv) {
     static struct add add; /* Too large for the stack. */
     int status;
-    add = (struct add){.update = {.adds = true, .compact = UINT64_MAX, .threads = 1},
+    add = (struct add){.update = {.adds_documents = true, .compact_records = UINT64_MAX, .threads = 1},
                        .notation = -1,
                        .distance = UINT_MAX,
                        .limit = UINT64_MAX,

@@ -203,13 +203,14 @@ static bool answer_by_index(struct batch *batch) {
  * wrong. */
 static bool parse_part_option(struct batch *batch, struct fingerprint_source *source) {
     const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
-    uint64_t part, parts;
+    uint64_t part, part_count;
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &part) ||
-        !number_parse_digits(slash + 1, strlen(slash + 1), &parts) || part < 1 || part > parts || parts > UINT32_MAX)
+        !number_parse_digits(slash + 1, strlen(slash + 1), &part_count) || part < 1 || part > part_count ||
+        part_count > UINT32_MAX)
         return complain_of_usage("--part needs I/N, from 1/N to N/N, not '%s'", text);
     source->part = (uint32_t)(part - 1);
-    source->parts = (uint32_t)parts;
+    source->part_count = (uint32_t)part_count;
     return true;
 }
 

@@ -240,9 +240,10 @@ static bool read_and_add_texts(struct build *build) {
  * the build may need. */
 static void estimate_build(struct build *build) {
     struct input_size size;
-    if (!input_estimate_size(&build->input, &size) || size.documents == 0) return;
-    if (build->shards > 1) size = (struct input_size){size.documents / build->shards, size.id_bytes / build->shards};
-    build->progress.documents = size.documents;
+    if (!input_estimate_size(&build->input, &size) || size.document_count == 0) return;
+    if (build->shards > 1)
+        size = (struct input_size){size.document_count / build->shards, size.id_bytes / build->shards};
+    build->progress.documents = size.document_count;
     report_build_estimate(&build->options, build->output, &size, build->progress.shown);
 }
 

@@ -58,8 +58,8 @@ static bool remove_items(struct remove_job *job, const struct idx_item *items, s
  * signal takes effect only between two calls. Returns false after a complaint or a signal. */
 static bool remove_batch(struct remove_job *job) {
     struct update *update = &job->update;
-    for (size_t removed_count = 0; removed_count < update->count;) {
-        size_t left = update->count - removed_count, count = job->call_size < left ? job->call_size : left;
+    for (size_t removed_count = 0; removed_count < update->item_count;) {
+        size_t left = update->item_count - removed_count, count = job->call_size < left ? job->call_size : left;
         uint64_t begin_nanoseconds = read_nanoseconds();
         if (interrupt_is_noted() || !remove_items(job, update->items + removed_count, count)) return false;
         removed_count += count;
@@ -76,12 +76,12 @@ static bool remove_batch(struct remove_job *job) {
 static bool remove_documents_of_input(struct remove_job *job) {
     struct update *update = &job->update;
     enum input_status status;
-    if (!update_open(update)) return false;
+    if (!update_open_writer(update)) return false;
     bool has_texts = update->properties.sketch > 0;
     if (has_texts && (update->fingerprint_alone || update->input.format != INPUT_TSV))
         return complain_of_usage("%s has texts, which are removed by lines of their IDs", update->path);
     update->id_alone |= has_texts;
-    if (!update_prepare_input(update)) return false;
+    if (!update_set_rules_and_check_files(update)) return false;
     do {
         status = update_gather_batch(update);
         if (!remove_batch(job)) return false;
@@ -106,7 +106,7 @@ int command_remove(int argc, char **argv) {
     static struct remove_job job; /* Too large for the stack. */
     int status;
     job = (struct remove_job){
-        .update = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .call_size = FIRST_CALL_DOCUMENTS};
+        .update = {.compact_records = UINT64_MAX, .threads = 1}, .notation = -1, .call_size = FIRST_CALL_DOCUMENTS};
     if (!read_remove_arguments(argc, argv, &job, &status)) return status;
     interrupt_catch();
     bool ok = remove_documents_of_input(&job);

@@ -70,7 +70,7 @@ enum reading_status reading_print(const struct reading_rules *rules, const struc
     return READING_FAILED;
 }
 
-bool queries_open_texts(struct queries *queries) {
+bool queries_open_fingerprinter(struct queries *queries) {
     (void)queries;
     return complain_of_missing_text_support();
 }
@@ -94,7 +94,7 @@ const struct made *reading_next_ready(struct reading *reading) {
     return NULL;
 }
 
-enum queries_status queries_next_text(struct queries *queries, struct query *query) {
+enum queries_status queries_next_fingerprint_of_text(struct queries *queries, struct query *query) {
     (void)queries, (void)query;
     return QUERIES_FAILED;
 }

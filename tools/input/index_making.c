@@ -34,32 +34,32 @@ static bool are_on_same_file_system(const char *a, const char *b) {
 /* Writes a message with what the build is estimated to need. The library's estimate leaves out IDs, so their bytes are
  * added here. */
 static void report_estimate(const struct idx_build_estimate *estimate, const struct input_size *size) {
-    char memory[SIZE_TEXT_BYTES], index[SIZE_TEXT_BYTES], peak[SIZE_TEXT_BYTES];
-    size_format(memory, (double)estimate->memory_bytes);
-    size_format(index, (double)(estimate->index_bytes + size->id_bytes));
-    size_format(peak, (double)(estimate->peak_bytes + size->id_bytes));
-    complain("about %" PRIu64 " documents: up to %s of memory, up to %s of disk, and %s for the index", size->documents,
-             memory, peak, index);
+    char memory_text[SIZE_TEXT_BYTES], index_text[SIZE_TEXT_BYTES], peak_text[SIZE_TEXT_BYTES];
+    size_format(memory_text, (double)estimate->memory_bytes);
+    size_format(index_text, (double)(estimate->index_bytes + size->id_bytes));
+    size_format(peak_text, (double)(estimate->peak_bytes + size->id_bytes));
+    complain("about %" PRIu64 " documents: up to %s of memory, up to %s of disk, and %s for the index",
+             size->document_count, memory_text, peak_text, index_text);
 }
 
-void report_build_estimate(const struct idx_build_options *options, const char *output, const struct input_size *size,
+void report_build_estimate(const struct idx_build_options *options, const char *path, const struct input_size *size,
                            bool shown) {
     struct idx_build_estimate estimate;
-    char *folder = folder_find_parent(output);
-    if (folder == NULL || idx_estimate_build(options, size->documents, &estimate, NULL) != IDX_OK) {
-        free(folder);
+    char *parent = folder_find_parent(path);
+    if (parent == NULL || idx_estimate_build(options, size->document_count, &estimate, NULL) != IDX_OK) {
+        free(parent);
         return;
     }
     if (shown) report_estimate(&estimate, size);
     /* If the index and temporary files share a file system, their sum counts, which is largest at the peak. */
-    const char *temporary = options->temporary_folder;
-    if (temporary == NULL || are_on_same_file_system(folder, temporary)) {
-        warn_of_little_space(folder, "the build", estimate.peak_bytes + size->id_bytes);
+    const char *temporary_folder = options->temporary_folder;
+    if (temporary_folder == NULL || are_on_same_file_system(parent, temporary_folder)) {
+        warn_of_little_space(parent, "the build", estimate.peak_bytes + size->id_bytes);
     } else {
-        warn_of_little_space(folder, "the index", estimate.index_bytes + size->id_bytes);
-        warn_of_little_space(temporary, "temporary files", estimate.temporary_bytes);
+        warn_of_little_space(parent, "the index", estimate.index_bytes + size->id_bytes);
+        warn_of_little_space(temporary_folder, "temporary files", estimate.temporary_bytes);
     }
-    free(folder);
+    free(parent);
 }
 
 bool add_record_to_builder(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
@@ -171,22 +171,22 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
 
 /* Warns of the fingerprint that the most documents have, if they are many. Does nothing if the library fails. */
 static void warn_of_heaviest_fingerprint(const struct idx_index *index, const struct idx_properties *properties) {
-    uint64_t fingerprint, documents;
-    char text[NOTATION_MAX_LENGTH];
-    if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
-    if (documents < properties->documents / HEAVY_DOCUMENTS_DIVISOR) return;
-    size_t length = notation_format_fingerprint(NOTATION_HEX, properties->bits, fingerprint, text);
+    uint64_t fingerprint, document_count;
+    char hex[NOTATION_MAX_LENGTH];
+    if (idx_get_heaviest(index, &fingerprint, &document_count, NULL) != IDX_OK) return;
+    if (document_count < properties->documents / HEAVY_DOCUMENTS_DIVISOR) return;
+    size_t length = notation_format_fingerprint(NOTATION_HEX, properties->bits, fingerprint, hex);
     complain("%" PRIu64 " of %" PRIu64 " documents have the fingerprint %.*s: such documents are often empty pages, or "
              "nothing but menus; idx lookup lists them",
-             documents, properties->documents, (int)length, text);
+             document_count, properties->documents, (int)length, hex);
 }
 
 /* Writes a message with the number of folders of killed builds that were removed, if any were. */
-static void report_leftovers(const char *path, size_t leftovers) {
-    if (leftovers == 1)
+static void report_removed_folders(const char *path, size_t folder_count) {
+    if (folder_count == 1)
         complain("removed a folder that a killed build had left beside %s", path);
-    else if (leftovers > 1)
-        complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
+    else if (folder_count > 1)
+        complain("removed %zu folders that killed builds had left beside %s", folder_count, path);
 }
 
 /* Warns of what makes look-ups in the index slow, if it has enough fingerprints for that to matter. */
@@ -209,7 +209,7 @@ void report_new_index(const char *path, const struct idx_build_summary *summary,
     if (is_open) idx_get_properties(index, &properties);
     if (is_open && progress->shown) report_index_sizes(path, summary, &properties);
     if (progress->shown) progress_print_phases(progress);
-    report_leftovers(path, summary->leftovers);
+    report_removed_folders(path, summary->leftovers);
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
     if (is_open && properties.sketch == 0) warn_of_slow_look_ups(index, &properties);
     if (is_open) idx_close(index);
@@ -239,15 +239,15 @@ static void wait_for_compaction(struct idx_writer *writer, const char *path) {
  * also whether the index adopts the recipe that they state. */
 static void set_input_rules(struct update *update) {
     /* Both are in the order of enum idx_id_type. */
-    static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE};
+    static const enum tsv_ids ids_behind_fingerprints[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE};
     static const enum tsv_ids ids_alone[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
     struct tsv_rules *rules = &update->input.rules;
     enum idx_id_type id_type = update->properties.id_type;
     rules->bits = update->properties.bits;
-    rules->ids = update->id_alone ? ids_alone[id_type] : documents[id_type];
+    rules->ids = update->id_alone ? ids_alone[id_type] : ids_behind_fingerprints[id_type];
     if (update->fingerprint_alone && !update->id_alone) rules->ids = TSV_ID_NONE;
     update->input.index_adopts_recipe =
-        update->adds && update->properties.is_empty && *update->properties.recipe == '\0';
+        update->adds_documents && update->properties.is_empty && *update->properties.recipe == '\0';
 }
 
 /* Sets the recipe of an index that has none, once, to the one that the input has stated, before the index gets any
@@ -259,21 +259,21 @@ static bool set_recipe_of_empty_index(struct update *update) {
     return succeeded(idx_writer_set_recipe(update->writer, update->input.recipe, &error), &error);
 }
 
-bool update_open(struct update *update) {
+bool update_open_writer(struct update *update) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_error error;
     update->input.reader = (struct reader)READER_INIT;
     update->ids = (struct output)OUTPUT_BUFFER;
     options.progress = continue_unless_interrupted;
     options.threads = update->threads;
-    if (update->compact != UINT64_MAX) options.compact_records = update->compact;
-    if (update->compact == 0) options.compact_segments = 0;
+    if (update->compact_records != UINT64_MAX) options.compact_records = update->compact_records;
+    if (update->compact_records == 0) options.compact_segments = 0;
     if (!succeeded(idx_writer_open(&update->writer, update->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(update->writer), &update->properties);
     return true;
 }
 
-bool update_prepare_input(struct update *update) {
+bool update_set_rules_and_check_files(struct update *update) {
     set_input_rules(update);
     if (!input_files_are_whole(&update->input)) return false;
     if (update->input.format == INPUT_TSV || update->properties.id_type != IDX_ID_TEXT) return true;
@@ -289,7 +289,7 @@ static void append_records_to_batch(struct update *update, const struct tsv_reco
     bool has_text_ids = update->properties.id_type == IDX_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
-        struct idx_item *item = &update->items[update->count++];
+        struct idx_item *item = &update->items[update->item_count++];
         *item = (struct idx_item){.fingerprint = record->fingerprint};
         if (has_text_ids) {
             item->id_length = record->id_length;
@@ -304,7 +304,7 @@ static void append_records_to_batch(struct update *update, const struct tsv_reco
  * without a text ID are left as they are. */
 static void set_id_pointers(struct update *update) {
     const char *id = update->ids.bytes;
-    for (size_t i = 0; i < update->count; i++) {
+    for (size_t i = 0; i < update->item_count; i++) {
         if (update->items[i].id_length == 0) continue;
         update->items[i].id = id;
         id += update->items[i].id_length;
@@ -315,23 +315,23 @@ enum input_status update_gather_batch(struct update *update) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
-    update->count = update->ids.length = 0;
+    update->item_count = update->ids.length = 0;
     /* A batch may have changed the writer's view, and with it the properties. */
     idx_get_properties(idx_writer_view(update->writer), &update->properties);
     update->input.required_recipe = update->properties.recipe;
     do {
-        update->input.never_waits = update->count > 0;
+        update->input.never_waits = update->item_count > 0;
         status = input_read_records(&update->input, &records, &count);
         if (!set_recipe_of_empty_index(update)) {
-            update->count = 0;
+            update->item_count = 0;
             return INPUT_FAILED;
         }
         append_records_to_batch(update, records, count);
-    } while (status == INPUT_DOCUMENTS && update->count <= UPDATE_BATCH - INPUT_BATCH &&
+    } while (status == INPUT_DOCUMENTS && update->item_count <= UPDATE_BATCH - INPUT_BATCH &&
              update->ids.length < ENOUGH_ID_BYTES);
     if (update->ids.error != 0) {
         complain("out of memory for the IDs of a batch");
-        update->count = 0;
+        update->item_count = 0;
         return INPUT_FAILED;
     }
     set_id_pointers(update);

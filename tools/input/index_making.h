@@ -11,9 +11,9 @@
 /* ---- Index making ---- */
 
 /* Estimates the memory and disk space that idx_builder needs with these options for inputs of this size. If `shown`,
- * writes a message with the estimate. In any case, warns if the file system of `output`, the path of the new index, or
+ * writes a message with the estimate. In any case, warns if the file system of `path`, the path of the new index, or
  * that of temporary files has less free space. Does nothing if memory ran out or the library can't estimate it. */
-void report_build_estimate(const struct idx_build_options *options, const char *output, const struct input_size *size,
+void report_build_estimate(const struct idx_build_options *options, const char *path, const struct input_size *size,
                            bool shown);
 
 /* Adds a record to a new index as a document. Its ID is the record's `id` if `id_type`, that of the index, is
@@ -47,13 +47,13 @@ struct update {
     const char *path; /* That of the index. */
     struct input input;
     bool fingerprint_alone, id_alone; /* A line of TSV is not a document, but only its fingerprint or its ID. */
-    bool adds;                        /* Documents are added: an empty index gets the recipe that the input states. */
-    uint64_t compact; /* How many pending records make the writer compact; 0: none do; UINT64_MAX: the default. */
-    unsigned threads; /* Threads for look-ups. */
+    bool adds_documents;              /* Documents are added: an empty index gets the recipe that the input states. */
+    uint64_t compact_records; /* How many pending records make the writer compact; 0: none; UINT64_MAX: the default. */
+    unsigned threads;         /* Threads for look-ups. */
 
     /* The batch. */
     struct idx_item items[UPDATE_BATCH];
-    size_t count;
+    size_t item_count;
 
     struct idx_writer *writer;
     struct idx_properties properties; /* Those of the index when the batch was begun. */
@@ -62,17 +62,17 @@ struct update {
 
 /* Opens the writer of the index at update->path, and sets `properties`. A signal ends the writer's compactions.
  * Complains and returns false if the library fails. The caller calls update_close in any case. */
-bool update_open(struct update *update);
+bool update_open_writer(struct update *update);
 
-/* Sets, by the properties of the index, how lines are read, and checks the files of the input. update_open must have
- * succeeded. Complains and returns false if a file is not whole, or if the index has text IDs and the input is arrays,
- * which have no IDs; fingerprint_alone allows that. After a signal, returns false without a complaint. */
-bool update_prepare_input(struct update *update);
+/* Sets, by the properties of the index, how lines are read, and checks the files of the input. update_open_writer must
+ * have succeeded. Complains and returns false if a file is not whole, or if the index has text IDs and the input is
+ * arrays, which have no IDs; fingerprint_alone allows that. After a signal, returns false without a complaint. */
+bool update_set_rules_and_check_files(struct update *update);
 
 /* Replaces the batch by the next documents: waits for the first one, and reads others as long as it need not wait. With
- * `adds`, an empty index gets the recipe that the input states. Returns INPUT_DOCUMENTS, with one document or more, if
- * another call may follow. With INPUT_END, INPUT_INTERRUPTED or, after a complaint, INPUT_FAILED, the batch is the last
- * one; it may have documents, which precede the end or the error. */
+ * `adds_documents`, an empty index gets the recipe that the input states. Returns INPUT_DOCUMENTS, with one document or
+ * more, if another call may follow. With INPUT_END, INPUT_INTERRUPTED or, after a complaint, INPUT_FAILED, the batch is
+ * the last one; it may have documents, which precede the end or the error. */
 enum input_status update_gather_batch(struct update *update);
 
 /* Writes messages about skipped bad lines and, if it fails, about a running compaction, for which it waits. Closes the

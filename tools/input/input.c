@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Complains of the line or row that was read last: writes its file and number, and then `sentence`. */
-static void complain_with_place(const struct input *input, const char *sentence) {
+static void complain_of_record(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
     else
@@ -27,7 +27,7 @@ static enum input_status convert_reader_status(enum reader_status status) {
 }
 
 /* Complains of the file that is being read: writes its name, and then `sentence`. Returns INPUT_FAILED. */
-static enum input_status fail_with_file(const struct input *input, const char *sentence) {
+static enum input_status complain_of_file(const struct input *input, const char *sentence) {
     complain("%s: %s", input->reader.name, sentence);
     return INPUT_FAILED;
 }
@@ -49,7 +49,7 @@ static bool has_usable_recipe(const struct tsv_record *record) {
 static bool adopt_recipe(struct input *input, const struct tsv_record *record) {
     input->recipe = input->stated_recipe = strndup(record->id, record->id_length);
     input->recipe_is_final = true;
-    if (input->stated_recipe == NULL) complain_with_place(input, "out of memory");
+    if (input->stated_recipe == NULL) complain_of_record(input, "out of memory");
     return input->stated_recipe != NULL;
 }
 
@@ -58,14 +58,14 @@ static bool refuse_recipe(const struct input *input, enum recipe_owner owner, co
                           const struct tsv_record *record) {
     struct problem problem;
     recipes_explain_difference(&problem, owner, recipe, record->id, record->id_length);
-    complain_with_place(input, problem.sentence);
+    complain_of_record(input, problem.sentence);
     return false;
 }
 
 /* Compares the recipe of a line #recipe with required_recipe; any recipe matches "". With index_adopts_recipe, a usable
  * recipe before any fingerprint and any other recipe becomes required_recipe itself. Complains and returns false if the
  * recipes don't match, or if memory ran out. */
-static bool match_recipe_line(struct input *input, const struct tsv_record *record) {
+static bool check_required_recipe(struct input *input, const struct tsv_record *record) {
     if (input->index_adopts_recipe && !input->recipe_is_final && has_usable_recipe(record)) {
         if (!adopt_recipe(input, record)) return false;
         input->required_recipe = input->stated_recipe;
@@ -79,19 +79,19 @@ static bool match_recipe_line(struct input *input, const struct tsv_record *reco
 /* Checks a line #recipe. If required_recipe is set, it must match that. Otherwise the first line, which must precede
  * all fingerprints, sets the recipe of all inputs, and each later line must match it; lines are ignored if the user
  * gave a recipe. Complains and returns false if the line is wrong, or if memory ran out. */
-static bool accept_recipe_line(struct input *input, const struct tsv_record *record) {
-    if (input->required_recipe != NULL) return match_recipe_line(input, record);
+static bool check_or_adopt_recipe(struct input *input, const struct tsv_record *record) {
+    if (input->required_recipe != NULL) return check_required_recipe(input, record);
     if (input->recipe != NULL && input->stated_recipe == NULL) return true; /* The user gave it by --recipe. */
     if (!has_usable_recipe(record)) {
-        complain_with_place(input,
-                            "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
+        complain_of_record(input,
+                           "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
         return false;
     }
     if (!input->recipe_is_final) return adopt_recipe(input, record);
     if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
     if (input->recipe != NULL) return refuse_recipe(input, RECIPE_OF_THOSE_BEFORE, input->recipe, record);
-    complain_with_place(input, "a recipe after fingerprints without one; give --recipe for all of them");
+    complain_of_record(input, "a recipe after fingerprints without one; give --recipe for all of them");
     return false;
 }
 
@@ -102,7 +102,7 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
     if (!input->skip_bad_lines || input->skipped_lines == 0) {
         struct problem advised;
         problem_set(&advised, "%s%s", problem->sentence, input_advise_on_binary_line(line, length));
-        complain_with_place(input, advised.sentence);
+        complain_of_record(input, advised.sentence);
     }
     if (input->skip_bad_lines) input->skipped_lines++;
     return input->skip_bad_lines;
@@ -110,7 +110,7 @@ static bool skip_bad_line(struct input *input, const struct problem *problem, co
 
 /* Counts a line that is too long as a bad line. `line` has its first `length` bytes, as the reader returned them.
  * Returns false, after a complaint, if bad lines are not to be skipped. */
-static bool reject_too_long_line(struct input *input, const char *line, size_t length) {
+static bool skip_too_long_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
     reader_explain_too_long_line(&problem);
     totals_count_line(&input->totals, TSV_BAD, NULL);
@@ -121,7 +121,7 @@ static bool reject_too_long_line(struct input *input, const char *line, size_t l
  * a recipe; skips or refuses a bad line; ignores any other line. Returns false, after a complaint, if no further line
  * is to be read. */
 static bool parse_and_count_line(struct input *input, const char *line, size_t length) {
-    struct tsv_record *record = &input->records[input->count];
+    struct tsv_record *record = &input->records[input->record_count];
     struct problem problem;
     enum tsv_kind kind = tsv_parse_line(&input->rules, line, length, record, &problem);
     totals_count_line(&input->totals, kind, record);
@@ -129,9 +129,9 @@ static bool parse_and_count_line(struct input *input, const char *line, size_t l
         case TSV_RECORD:
             if (record->escaped) reader_unescape_id(&input->reader, record);
             input->recipe_is_final = true;
-            input->count++;
+            input->record_count++;
             return true;
-        case TSV_RECIPE: return accept_recipe_line(input, record);
+        case TSV_RECIPE: return check_or_adopt_recipe(input, record);
         case TSV_BAD: return skip_bad_line(input, &problem, line, length);
         default: return true;
     }
@@ -172,7 +172,7 @@ static uint64_t parse_eight_hex_digits(const char *bytes, uint64_t *invalid) {
 }
 
 /* Makes records of the next lines, at most INPUT_BATCH, as long as they are 16 hex digits and nothing else. The first
- * other line stays in the reader. `count` must be 0 before; it stays 0 if that is the next line. Returns
+ * other line stays in the reader. `record_count` must be 0 before; it stays 0 if that is the next line. Returns
  * INPUT_DOCUMENTS, or the status at the end, after a signal or a complaint. Waits for further lines whatever
  * never_waits says. */
 static enum input_status read_records_of_hex_lines(struct input *input) {
@@ -185,11 +185,11 @@ static enum input_status read_records_of_hex_lines(struct input *input) {
         uint64_t invalid = 0, high = parse_eight_hex_digits(bytes + offset, &invalid),
                  low = parse_eight_hex_digits(bytes + offset + 8, &invalid);
         if (invalid != 0) break;
-        input->records[input->count++] = (struct tsv_record){.fingerprint = high << 32 | low};
+        input->records[input->record_count++] = (struct tsv_record){.fingerprint = high << 32 | low};
     }
     reader_unread_bytes(&input->reader, length - offset);
-    input->reader.line += input->count;
-    input->totals.fingerprints += input->count;
+    input->reader.line += input->record_count;
+    input->totals.fingerprints += input->record_count;
     return INPUT_DOCUMENTS;
 }
 
@@ -201,15 +201,15 @@ static enum input_status read_records_of_lines(struct input *input) {
     size_t length;
     const struct tsv_rules *rules = &input->rules;
     if (rules->ids == TSV_ID_IGNORED && rules->bits == 64 && rules->notation == NOTATION_HEX) {
-        enum input_status plain = read_records_of_hex_lines(input);
-        if (plain != INPUT_DOCUMENTS || input->count > 0) return plain;
+        enum input_status hex_status = read_records_of_hex_lines(input);
+        if (hex_status != INPUT_DOCUMENTS || input->record_count > 0) return hex_status;
     }
     enum reader_status status = reader_read_any_line(&input->reader, !input->never_waits, &line, &length);
-    if (status == READER_TOO_LONG) return reject_too_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
+    if (status == READER_TOO_LONG) return skip_too_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
     if (status != READER_OK) return convert_reader_status(status);
     do {
         if (!parse_and_count_line(input, line, length)) return INPUT_FAILED;
-    } while (input->count < INPUT_BATCH && reader_next_buffered_line(&input->reader, &line, &length));
+    } while (input->record_count < INPUT_BATCH && reader_next_buffered_line(&input->reader, &line, &length));
     return INPUT_DOCUMENTS;
 }
 
@@ -222,24 +222,24 @@ static uint64_t load_little_endian(const char *bytes) {
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Makes records of `row_count` rows of 8 bytes each, INPUT_BATCH or fewer, and sets `count`. Complains and returns
- * false if a fingerprint has too many bits; the rows before it are records all the same, as the lines before a bad one
- * are. */
+/* Makes records of `row_count` rows of 8 bytes each, INPUT_BATCH or fewer, and sets `record_count`. Complains and
+ * returns false if a fingerprint has too many bits; the rows before it are records all the same, as the lines before a
+ * bad one are. */
 static bool make_records_of_rows(struct input *input, const char *bytes, size_t row_count) {
     uint64_t excess_bits = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits,
-             first_number = input->documents;
+             first_number = input->document_count;
     bool big_endian = input->array.big_endian;
     for (size_t i = 0; i < row_count; i++) {
         uint64_t word = load_little_endian(bytes + 8 * i), fingerprint = big_endian ? __builtin_bswap64(word) : word;
         input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = first_number + i};
         if ((fingerprint & excess_bits) == 0) continue;
-        input->count = i;
+        input->record_count = i;
         input->next_row += i + 1;
-        complain_with_place(input, "the fingerprint has more bits than --bits allows");
+        complain_of_record(input, "the fingerprint has more bits than --bits allows");
         return false;
     }
     input->next_row += row_count;
-    input->count = row_count;
+    input->record_count = row_count;
     return true;
 }
 
@@ -253,12 +253,12 @@ static enum input_status read_records_of_rows(struct input *input) {
     const char *bytes;
     enum reader_status status = reader_read_bytes(&input->reader, max_rows == 0 ? 1 : 8 * max_rows, &bytes, &length);
     if (status == READER_END && input->format == INPUT_NPY && rows_left > 0)
-        return fail_with_file(input, "the file is incomplete: it ends before its last row");
+        return complain_of_file(input, "the file is incomplete: it ends before its last row");
     if (status != READER_OK) return convert_reader_status(status);
-    if (rows_left == 0) return fail_with_file(input, "the file continues after the last row that its header counts");
+    if (rows_left == 0) return complain_of_file(input, "the file continues after the last row that its header counts");
     if (!make_records_of_rows(input, bytes, length / 8)) return INPUT_FAILED;
     if (length % 8 == 0) return INPUT_DOCUMENTS;
-    return fail_with_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
+    return complain_of_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
 /* Reads the prefix and the header of a .npy file, sets input->array, and returns INPUT_DOCUMENTS; the rows follow. In
@@ -271,13 +271,13 @@ static enum input_status read_npy_header(struct input *input) {
     struct problem problem;
     enum reader_status status = reader_read_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &length);
     if (status != READER_OK && status != READER_END) return convert_reader_status(status);
-    if (!npy_read_prefix(bytes, length, &prefix, &problem)) return fail_with_file(input, problem.sentence);
+    if (!npy_read_prefix(bytes, length, &prefix, &problem)) return complain_of_file(input, problem.sentence);
     reader_unread_bytes(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
     status = reader_read_bytes(&input->reader, prefix.header_length, &bytes, &length);
     if (status != READER_OK && status != READER_END) return convert_reader_status(status);
     if (length < prefix.header_length)
-        return fail_with_file(input, "the file is incomplete: it ends within its header");
-    if (!npy_read_header(bytes, length, &input->array, &problem)) return fail_with_file(input, problem.sentence);
+        return complain_of_file(input, "the file is incomplete: it ends within its header");
+    if (!npy_read_header(bytes, length, &input->array, &problem)) return complain_of_file(input, problem.sentence);
     return INPUT_DOCUMENTS;
 }
 
@@ -308,15 +308,15 @@ static enum input_status open_next_file(struct input *input) {
 }
 
 /* Replaces the records by the next ones, from the next file if the open one has no more, and adds their number to
- * `documents`. Returns like input_read_records. */
-static enum input_status fill_records(struct input *input) {
+ * `document_count`. Returns like input_read_records. */
+static enum input_status refill_records(struct input *input) {
     enum input_status status = input->opened_count == 0 ? open_next_file(input) : INPUT_DOCUMENTS;
-    input->count = 0;
-    while (status == INPUT_DOCUMENTS && input->count == 0) {
+    input->record_count = 0;
+    while (status == INPUT_DOCUMENTS && input->record_count == 0) {
         status = input->format == INPUT_TSV ? read_records_of_lines(input) : read_records_of_rows(input);
         if (status == INPUT_END) status = open_next_file(input);
     }
-    input->documents += input->count;
+    input->document_count += input->record_count;
     return status;
 }
 
@@ -364,16 +364,16 @@ bool input_files_are_whole(const struct input *input) {
 enum input_status input_find_recipe(struct input *input) {
     input->recipe_is_final = input->recipe != NULL;
     if (input->recipe != NULL || input->format != INPUT_TSV) return INPUT_DOCUMENTS;
-    input->first_status = fill_records(input);
-    input->holds_first = true;
-    return input->first_status;
+    input->first_records_status = refill_records(input);
+    input->holds_first_records = true;
+    return input->first_records_status;
 }
 
 enum input_status input_read_records(struct input *input, const struct tsv_record **records, size_t *count) {
-    enum input_status status = input->holds_first ? input->first_status : fill_records(input);
-    input->holds_first = false;
+    enum input_status status = input->holds_first_records ? input->first_records_status : refill_records(input);
+    input->holds_first_records = false;
     *records = input->records;
-    *count = input->count;
+    *count = input->record_count;
     return status;
 }
 
@@ -384,8 +384,8 @@ enum { SAMPLE_BYTES = 1 << 16 };
 
 /* Adds to *size an estimate of what a TSV file of `file_bytes` bytes has: what the whole lines of a sample have, times
  * file_bytes / (bytes of these lines). The sample is the `length` bytes at `lines`, and its last line may be cut. */
-static void add_size_by_sample(const struct input *input, const char *lines, size_t length, double file_bytes,
-                               struct input_size *size) {
+static void add_extrapolated_size(const struct input *input, const char *lines, size_t length, double file_bytes,
+                                  struct input_size *size) {
     struct tsv_record record;
     struct problem problem;
     uint64_t document_count = 0, id_bytes = 0;
@@ -397,7 +397,7 @@ static void add_size_by_sample(const struct input *input, const char *lines, siz
     }
     if (line == lines) return;
     double factor = file_bytes / (double)(line - lines);
-    size->documents += (uint64_t)((double)document_count * factor);
+    size->document_count += (uint64_t)((double)document_count * factor);
     size->id_bytes += (uint64_t)((double)id_bytes * factor);
 }
 
@@ -412,14 +412,14 @@ static bool add_tsv_size_estimate(const struct input *input, int file, uint64_t 
     /* A sample from the middle begins within a line, the rest of which is skipped. */
     const char *newline = is_large ? memchr(sample, '\n', (size_t)sample_length) : NULL;
     size_t lines_begin = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
-    add_size_by_sample(input, sample + lines_begin, (size_t)sample_length - lines_begin, (double)file_bytes, size);
+    add_extrapolated_size(input, sample + lines_begin, (size_t)sample_length - lines_begin, (double)file_bytes, size);
     return true;
 }
 
 /* Opens a regular file and returns its descriptor, which the caller closes, or that of standard input for `-`. Returns
  * -1, without a complaint, if it can't be opened, and for anything else: if a FIFO were opened twice, what is written
  * to it in between would be lost. */
-static int open_to_measure(const char *path) {
+static int open_file_to_measure(const char *path) {
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
     return !is_regular_file(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
@@ -430,7 +430,7 @@ static bool add_file_size_estimate(const struct input *input, int file, struct i
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
     if (input->format == INPUT_TSV) return add_tsv_size_estimate(input, file, (uint64_t)status.st_size, size);
-    size->documents += (uint64_t)status.st_size / sizeof(uint64_t);
+    size->document_count += (uint64_t)status.st_size / sizeof(uint64_t);
     return true;
 }
 
@@ -438,7 +438,7 @@ bool input_estimate_size(const struct input *input, struct input_size *size) {
     bool is_known = true;
     *size = (struct input_size){0, 0};
     for (size_t i = 0; i < count_inputs(input) && is_known; i++) {
-        int file = open_to_measure(get_input_path(input, i));
+        int file = open_file_to_measure(get_input_path(input, i));
         is_known = file >= 0 && add_file_size_estimate(input, file, size);
         if (file > STDIN_FILENO) close(file);
     }

@@ -35,8 +35,8 @@ struct input {
                                */
 
     /* Results. */
-    uint64_t skipped_lines; /* How many bad lines were skipped. */
-    uint64_t documents;     /* How many records were read. */
+    uint64_t skipped_lines;  /* How many bad lines were skipped. */
+    uint64_t document_count; /* How many records were read. */
 
     /* These are private. */
     size_t opened_count; /* How many of the paths were opened. */
@@ -45,9 +45,9 @@ struct input {
     uint64_t next_row;      /* The number of the next row in the file, from 0. */
     struct totals totals;   /* Those of the file. */
     struct tsv_record records[INPUT_BATCH];
-    size_t count;     /* How many records were read last. */
-    bool holds_first; /* The first records were read, but not returned yet. */
-    enum input_status first_status;
+    size_t record_count;      /* How many records were read last. */
+    bool holds_first_records; /* The first records were read, but not returned yet. */
+    enum input_status first_records_status;
     char *stated_recipe;  /* The copy of the recipe that the inputs state, which `recipe` points to; or NULL. */
     bool recipe_is_final; /* A recipe was given or stated, or a fingerprint was read: no line can change it now. */
     bool warned_of_icu;
@@ -73,7 +73,7 @@ bool input_files_are_whole(const struct input *input);
 
 /* How many documents and bytes of IDs all inputs have together. */
 struct input_size {
-    uint64_t documents;
+    uint64_t document_count;
     uint64_t id_bytes; /* Bytes of text IDs. */
 };
 

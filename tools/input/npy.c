@@ -52,7 +52,7 @@ static bool read_quoted_string(struct range *rest, struct range *string) {
 }
 
 /* Returns whether a string of the header has the same bytes as `text`, which ends in NUL. */
-static bool is_equal(const struct range *string, const char *text) {
+static bool equals_text(const struct range *string, const char *text) {
     size_t length = (size_t)(string->end - string->begin);
     return length == strlen(text) && memcmp(string->begin, text, length) == 0;
 }
@@ -81,8 +81,8 @@ static bool read_element_type(struct range *rest, struct npy_array *array, struc
     struct range type;
     if (!read_quoted_string(rest, &type))
         return problem_set(problem, "the elements are records, but only arrays of uint64 are supported");
-    array->big_endian = is_equal(&type, ">u8");
-    if (array->big_endian || is_equal(&type, "<u8")) return true;
+    array->big_endian = equals_text(&type, ">u8");
+    if (array->big_endian || equals_text(&type, "<u8")) return true;
     int shown_length = type.end - type.begin > 16 ? 16 : (int)(type.end - type.begin);
     return problem_set(
         problem, "the elements are '%.*s', but only uint64 ('<u8') is supported (for int64, use array.view('uint64'))",
@@ -113,7 +113,7 @@ static bool read_value_of_key(struct range *rest, const struct range *key, unsig
     static const char *const keys[] = {
         [KEY_DESCR] = "descr", [KEY_FORTRAN_ORDER] = "fortran_order", [KEY_SHAPE] = "shape"};
     size_t key_number = 0;
-    while (key_number < KEY_COUNT && !is_equal(key, keys[key_number])) key_number++;
+    while (key_number < KEY_COUNT && !equals_text(key, keys[key_number])) key_number++;
     if (key_number == KEY_COUNT || (*seen_keys & 1U << key_number) != 0) return set_syntax_problem(problem);
     *seen_keys |= 1U << key_number;
     if (key_number == KEY_DESCR) return read_element_type(rest, array, problem);

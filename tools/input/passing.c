@@ -28,7 +28,7 @@ static bool pass_chunk_to_visitor(struct chunk *chunk) {
 
 /* Adds a fingerprint to the chunk, and passes the chunk to the visitor once it is full. Returns false if the visitor
  * returned false. */
-static bool add_to_chunk(struct chunk *chunk, uint64_t fingerprint) {
+static bool add_fingerprint_to_chunk(struct chunk *chunk, uint64_t fingerprint) {
     chunk->fingerprints[chunk->count++] = fingerprint;
     return chunk->count < CHUNK_FINGERPRINTS || pass_chunk_to_visitor(chunk);
 }
@@ -36,7 +36,7 @@ static bool add_to_chunk(struct chunk *chunk, uint64_t fingerprint) {
 /* Adds the fingerprints of all files to the chunk, and passes each full chunk to the visitor; the last fingerprints
  * stay in the chunk. The recipe of the files must match that of the queries. Returns false after a complaint, or
  * without one if the visitor stopped or a signal was noted. */
-static bool pass_from_files(struct chunk *chunk) {
+static bool pass_file_fingerprints(struct chunk *chunk) {
     const struct fingerprint_source *source = chunk->source;
     struct input input = {.paths = source->paths,
                           .format = source->format,
@@ -50,7 +50,7 @@ static bool pass_from_files(struct chunk *chunk) {
     size_t count;
     bool ok = true;
     while (ok && (status = input_read_records(&input, &records, &count)) == INPUT_DOCUMENTS) {
-        for (size_t i = 0; i < count && ok; i++) ok = add_to_chunk(chunk, records[i].fingerprint);
+        for (size_t i = 0; i < count && ok; i++) ok = add_fingerprint_to_chunk(chunk, records[i].fingerprint);
     }
     input_free(&input);
     return ok && status == INPUT_END;
@@ -58,22 +58,23 @@ static bool pass_from_files(struct chunk *chunk) {
 
 /* Adds fingerprints of the index to the chunk. Sets visitor_stopped and returns false if the visitor stops; the flag is
  * needed, since idx_visit_part, whose visitor this is, then returns IDX_OK. Its context is a struct chunk. */
-static bool add_all_to_chunk(void *context, const uint64_t *fingerprints, size_t count) {
+static bool add_fingerprints_to_chunk(void *context, const uint64_t *fingerprints, size_t count) {
     struct chunk *chunk = context;
     bool ok = true;
-    for (size_t i = 0; i < count && ok; i++) ok = add_to_chunk(chunk, fingerprints[i]);
+    for (size_t i = 0; i < count && ok; i++) ok = add_fingerprint_to_chunk(chunk, fingerprints[i]);
     if (!ok) chunk->source->visitor_stopped = true;
     return ok;
 }
 
-/* Adds the fingerprints of the index, or of one part of it if `parts` is not 0, to the chunk, and passes each full
+/* Adds the fingerprints of the index, or of one part of it if `part_count` is not 0, to the chunk, and passes each full
  * chunk to the visitor; the last fingerprints stay in the chunk. Returns false after a complaint, or without one if the
  * visitor stopped. */
-static bool pass_from_index(struct chunk *chunk) {
+static bool pass_index_fingerprints(struct chunk *chunk) {
     struct fingerprint_source *source = chunk->source;
     struct idx_error error;
-    uint32_t parts = source->parts == 0 ? 1 : source->parts;
-    return succeeded(idx_visit_part(source->index, source->part, parts, add_all_to_chunk, chunk, &error), &error) &&
+    uint32_t part_count = source->part_count == 0 ? 1 : source->part_count;
+    return succeeded(idx_visit_part(source->index, source->part, part_count, add_fingerprints_to_chunk, chunk, &error),
+                     &error) &&
            !source->visitor_stopped;
 }
 
@@ -81,7 +82,7 @@ bool open_fingerprint_source(struct fingerprint_source *source) {
     struct stat status;
     bool is_index = source->paths.count == 1 && stat(source->paths.values[0], &status) == 0 && S_ISDIR(status.st_mode);
     if (is_index) return open_index_unloaded(&source->index, source->paths.values[0]);
-    if (source->parts > 0) return complain_of_usage("--part needs an index");
+    if (source->part_count > 0) return complain_of_usage("--part needs an index");
     return input_wait_and_resolve_format(&source->paths, &source->format);
 }
 
@@ -92,7 +93,8 @@ bool visit_source_fingerprints(struct fingerprint_source *source, fingerprint_vi
     chunk->visit = visit;
     chunk->context = context;
     chunk->count = 0;
-    bool ok = (source->index != NULL ? pass_from_index(chunk) : pass_from_files(chunk)) && pass_chunk_to_visitor(chunk);
+    bool ok = (source->index != NULL ? pass_index_fingerprints(chunk) : pass_file_fingerprints(chunk)) &&
+              pass_chunk_to_visitor(chunk);
     free(chunk);
     return ok;
 }

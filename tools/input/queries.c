@@ -9,10 +9,10 @@
 
 bool queries_open(struct queries *queries) {
     queries->rules.ids = TSV_ID_OPTIONAL;
-    queries->lines = (struct reader)READER_INIT;
+    queries->line_reader = (struct reader)READER_INIT;
     if (queries->ids.count > 0) return true;
-    if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
-    if (*queries->recipe != '\0') return queries_open_texts(queries);
+    if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->line_reader, "-");
+    if (*queries->recipe != '\0') return queries_open_fingerprinter(queries);
     return complain(
         "the index does not record the recipe of its fingerprints, so texts can't be compared with them; build it "
         "with --recipe, or from the output of idx fingerprint");
@@ -20,7 +20,7 @@ bool queries_open(struct queries *queries) {
 
 /* Parses the next fingerprint of the command line into *query. Returns QUERIES_END behind the last one. Sets `problem`
  * and returns QUERIES_BAD if the argument is not a fingerprint. */
-static enum queries_status parse_next_fingerprint(struct queries *queries, struct query *query) {
+static enum queries_status parse_next_argument(struct queries *queries, struct query *query) {
     if (queries->begun_count == queries->fingerprints.count) return QUERIES_END;
     const char *text = queries->fingerprints.values[queries->begun_count++];
     *query = (struct query){0, NULL, 0, {NULL, 0}};
@@ -72,25 +72,25 @@ static enum queries_status read_next_query_line(struct queries *queries, bool wa
     const char *line;
     size_t length;
     for (;;) {
-        enum reader_status status = reader_read_line(&queries->lines, wait, &line, &length);
+        enum reader_status status = reader_read_line(&queries->line_reader, wait, &line, &length);
         if (status == READER_END)
-            return queries->partial || totals_are_whole(&queries->totals, queries->lines.name) ? QUERIES_END
-                                                                                               : QUERIES_FAILED;
+            return queries->partial || totals_are_whole(&queries->totals, queries->line_reader.name) ? QUERIES_END
+                                                                                                     : QUERIES_FAILED;
         if (status != READER_OK) return status == READER_PENDING ? QUERIES_PENDING : QUERIES_FAILED;
         enum tsv_kind kind = tsv_parse_line(&queries->rules, line, length, &record, &queries->problem);
         if (kind == TSV_BAD) return QUERIES_BAD;
         totals_count_line(&queries->totals, kind, &record);
         if (kind == TSV_RECIPE && !matches_index_recipe(queries, &record)) return QUERIES_BAD;
         if (kind != TSV_RECORD) continue;
-        if (record.escaped) reader_unescape_id(&queries->lines, &record);
+        if (record.escaped) reader_unescape_id(&queries->line_reader, &record);
         *query = (struct query){record.fingerprint, record.id, record.id_length, {NULL, 0}};
         return QUERIES_ONE;
     }
 }
 
 enum queries_status queries_read_next(struct queries *queries, bool wait, struct query *query) {
-    if (queries->fingerprints.count > 0) return parse_next_fingerprint(queries, query);
-    if (queries->texts.count > 0) return queries_next_text(queries, query);
+    if (queries->fingerprints.count > 0) return parse_next_argument(queries, query);
+    if (queries->texts.count > 0) return queries_next_fingerprint_of_text(queries, query);
     if (queries->ids.count > 0) return find_next_fingerprint_by_id(queries, query);
     return read_next_query_line(queries, wait, query);
 }
@@ -103,11 +103,11 @@ void queries_complain_of_bad_query(const struct queries *queries) {
     else if (queries->ids.count > 0)
         complain("'%s': %s", queries->ids.values[queries->begun_count - 1], queries->problem.sentence);
     else
-        complain("%s:%" PRIu64 ": %s", queries->lines.name, queries->lines.line, queries->problem.sentence);
+        complain("%s:%" PRIu64 ": %s", queries->line_reader.name, queries->line_reader.line, queries->problem.sentence);
 }
 
 void queries_close(struct queries *queries) {
     queries_close_texts(queries);
-    reader_free(&queries->lines);
+    reader_free(&queries->line_reader);
     free(queries->found_fingerprints);
 }

@@ -36,10 +36,10 @@ struct queries {
     const char *table_path;       /* A table of document frequencies, for recipes that need one, or NULL. */
 
     /* These are private. */
-    size_t begun_count;  /* How many of the fingerprints, texts or IDs above were begun: the last is the current one. */
-    struct reader lines; /* Standard input. */
-    struct totals totals; /* Those of the lines. */
-    struct text_reader reader;
+    size_t begun_count; /* How many of the fingerprints, texts or IDs above were begun: the last is the current one. */
+    struct reader line_reader; /* Standard input. */
+    struct totals totals;      /* Those of the lines. */
+    struct text_reader text_reader;
     struct idx_text_table *table;
     struct strings folder;        /* The path of the current folder alone. */
     struct documents documents;   /* The documents of the current folder, or of the current file. */
@@ -49,7 +49,7 @@ struct queries {
     struct output shingles;       /* and the hashes of its shingles. */
     struct bad_counts bad;        /* The bad records of the current folder, by kind. */
     uint64_t good_count;          /* How many texts of the current folder were fingerprinted. */
-    bool missed_file;             /* A file in a folder could not be read, or all records of a folder were bad. */
+    bool folder_failed;           /* A file in a folder could not be read, or all records of a folder were bad. */
     uint64_t *found_fingerprints; /* Those of the current ID. */
     size_t found_count;
     size_t returned_count; /* How many fingerprints of the current text or ID were returned. */
@@ -78,15 +78,15 @@ void queries_close(struct queries *queries);
 
 /* Opens the fingerprinter for the index's recipe, with its table if there is one. Warns if its version of ICU is not
  * that of the index. Complains and returns false if that fails. */
-bool queries_open_texts(struct queries *queries);
+bool queries_open_fingerprinter(struct queries *queries);
 
 /* Sets *query to the next fingerprint of the current text, or to the first one of the next text. A folder stands for
  * its texts; bad records in it are skipped, as by `idx fingerprint`, and a message at its end counts them. Returns
  * - QUERIES_ONE, or QUERIES_END behind the last text;
  * - QUERIES_BAD, with `problem` set, if a path has a tab or a newline;
  * - QUERIES_FAILED, after a complaint, if a single file can't be read or is bad, or if memory ran out; also at the end,
- *   if missed_file is set. */
-enum queries_status queries_next_text(struct queries *queries, struct query *query);
+ *   if folder_failed is set. */
+enum queries_status queries_next_fingerprint_of_text(struct queries *queries, struct query *query);
 
 /* Frees and closes what queries of texts hold. */
 void queries_close_texts(struct queries *queries);

@@ -47,7 +47,7 @@ static enum reader_status poll_input(const struct reader *reader, bool wait) {
 
 /* Makes sure that READ_BYTES bytes are free behind the buffered ones: moves these to the front, and enlarges the buffer
  * if that is not enough. Returns false, without a complaint, if memory ran out. */
-static bool reserve_read_bytes(struct reader *reader) {
+static bool make_room_to_read(struct reader *reader) {
     if (reader->capacity - reader->end >= READ_BYTES) return true;
     size_t buffered = reader->end - reader->start;
     if (reader->start > 0) memmove(reader->bytes, reader->bytes + reader->start, buffered);
@@ -68,7 +68,7 @@ static bool reserve_read_bytes(struct reader *reader) {
 static enum reader_status read_into_buffer(struct reader *reader, bool wait) {
     enum reader_status status = poll_input(reader, wait);
     if (status != READER_OK) return status;
-    if (!reserve_read_bytes(reader)) return fail_with_errno(reader, ENOMEM);
+    if (!make_room_to_read(reader)) return fail_with_errno(reader, ENOMEM);
     ssize_t length = read(reader->descriptor, reader->bytes + reader->end, READ_BYTES);
     if (length < 0) return errno == EINTR || errno == EAGAIN ? READER_OK : fail_with_errno(reader, errno);
     reader->end += (size_t)length;

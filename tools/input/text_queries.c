@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool queries_open_texts(struct queries *queries) {
+bool queries_open_fingerprinter(struct queries *queries) {
     queries->shingles = (struct output)OUTPUT_BUFFER;
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
-    if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
+    if (!text_reader_open(&queries->text_reader, queries->recipe, queries->table, queries->rules.bits,
+                          &queries->extract))
         return false;
-    const char *recipe = text_reader_get_recipe(&queries->reader);
+    const char *recipe = text_reader_get_recipe(&queries->text_reader);
     recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
     return true;
 }
@@ -21,7 +22,7 @@ static bool fingerprint_raw_text(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
     struct text_result *result = &queries->result;
     queries->returned_count = queries->shingles.length = 0;
-    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->reader, raw, result, &raw->bad) &&
+    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->text_reader, raw, result, &raw->bad) &&
               (!queries->lists_shingles || text_list_shingles(&result->body, NULL, &queries->shingles, &raw->bad));
     if (!ok) result->count = 0;
     return ok;
@@ -53,20 +54,20 @@ static void begin_reading_folder(struct queries *queries, char **path) {
     queries->in_folder = true;
 }
 
-/* Ends the folder once all its files were read: writes messages about what was left out of it, and sets missed_file if
- * a file could not be read or all records were bad. */
+/* Ends the folder once all its files were read: writes messages about what was left out of it, and sets folder_failed
+ * if a file could not be read or all records were bad. */
 static void end_reading_folder(struct queries *queries) {
     struct documents *documents = &queries->documents;
     documents_report_left_out(documents);
-    const bool not_all_bad = bad_report_totals(&queries->bad, "left out bad records", queries->good_count);
-    queries->missed_file |= !not_all_bad || documents->failed || queries->bad.of[BAD_FILE] > 0;
+    const bool all_bad = !bad_report_totals(&queries->bad, "left out bad records", queries->good_count);
+    queries->folder_failed |= all_bad || documents->failed || queries->bad.of[BAD_FILE] > 0;
     queries->in_folder = false;
     documents_free(documents);
 }
 
 /* Reads and fingerprints the next text of the folder, or ends the folder if there is none. Counts a bad text, which has
  * no fingerprints, and a good one that was cut. Complains and returns false if memory ran out. */
-static bool fingerprint_next_in_folder(struct queries *queries) {
+static bool fingerprint_next_text_in_folder(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
     if (!documents_next(&queries->documents, raw)) {
         end_reading_folder(queries);
@@ -82,16 +83,16 @@ static bool fingerprint_next_in_folder(struct queries *queries) {
     return queries->bad.of[BAD_MEMORY] == 0;
 }
 
-enum queries_status queries_next_text(struct queries *queries, struct query *query) {
+enum queries_status queries_next_fingerprint_of_text(struct queries *queries, struct query *query) {
     struct text_result *result = &queries->result;
     while (queries->returned_count == result->count) {
         raw_document_free(&queries->raw);
         queries->returned_count = result->count = 0;
         if (queries->in_folder) {
-            if (!fingerprint_next_in_folder(queries)) return QUERIES_FAILED;
+            if (!fingerprint_next_text_in_folder(queries)) return QUERIES_FAILED;
             continue;
         }
-        if (queries->begun_count == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
+        if (queries->begun_count == queries->texts.count) return queries->folder_failed ? QUERIES_FAILED : QUERIES_END;
         char **path = &queries->texts.values[queries->begun_count++];
         if (strpbrk(*path, "\t\n") != NULL) {
             problem_set(&queries->problem,
@@ -112,7 +113,7 @@ enum queries_status queries_next_text(struct queries *queries, struct query *que
 void queries_close_texts(struct queries *queries) {
     raw_document_free(&queries->raw);
     if (queries->in_folder) documents_free(&queries->documents);
-    text_reader_close(&queries->reader);
+    text_reader_close(&queries->text_reader);
     text_table_free(queries->table);
     free(queries->shingles.bytes);
 }

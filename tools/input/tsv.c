@@ -31,7 +31,7 @@ static bool check_id_length(size_t id_bytes, struct problem *problem) {
  * too long. */
 static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, const char *id_end,
                              struct tsv_record *record, struct problem *problem) {
-    bool alone = has_ids_alone(rules);
+    bool ids_alone = has_ids_alone(rules);
     size_t id_bytes = 0;
     char byte;
     record->id = id;
@@ -39,13 +39,14 @@ static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, cons
     record->escaped = true;
     for (const char *next = id; next < id_end; id_bytes++) {
         if (*next == '\t')
-            return problem_set(problem, "the line has a %s tab, which an ID can't contain", alone ? "second" : "third");
+            return problem_set(problem, "the line has a %s tab, which an ID can't contain",
+                               ids_alone ? "second" : "third");
         size_t sequence_length = *next == '\\' ? escape_decode_sequence(next, id_end, &byte) : 1;
         if (sequence_length == 0)
             return problem_set(problem,
                                "after a %stab, an ID is escaped: a backslash must be followed by t, n, another "
                                "backslash, or x and two lower-case hex digits",
-                               alone ? "" : "second ");
+                               ids_alone ? "" : "second ");
         next += sequence_length;
     }
     return check_id_length(id_bytes, problem);
@@ -84,7 +85,7 @@ static bool parse_id_after_fingerprint(const struct tsv_rules *rules, const char
 }
 
 /* Returns whether the line begins with `mark`. If so, sets the record's `id` to what follows the mark. */
-static bool parse_after_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
+static bool parse_marked_line(const char *line, size_t length, const char *mark, struct tsv_record *record) {
     size_t mark_length = strlen(mark);
     if (length < mark_length || memcmp(line, mark, mark_length) != 0) return false;
     record->id = line + mark_length;
@@ -97,12 +98,13 @@ enum tsv_kind tsv_parse_line(const struct tsv_rules *rules, const char *line, si
     memset(record, 0, sizeof *record);
     if (has_ids_alone(rules)) return parse_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
     if (length > 0 && line[0] == '#') {
-        if (parse_after_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
-        return parse_after_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
+        if (parse_marked_line(line, length, recipe_mark, record)) return TSV_RECIPE;
+        return parse_marked_line(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
-    size_t digits = tab != NULL ? (size_t)(tab - line) : length;
-    if (!notation_parse_fingerprint(rules->notation, rules->bits, line, digits, &record->fingerprint, problem))
+    size_t fingerprint_length = tab != NULL ? (size_t)(tab - line) : length;
+    if (!notation_parse_fingerprint(rules->notation, rules->bits, line, fingerprint_length, &record->fingerprint,
+                                    problem))
         return TSV_BAD;
     return parse_id_after_fingerprint(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
 }
@@ -128,11 +130,11 @@ static bool parse_total_number(const char **rest, const char *end, uint64_t *num
  * not used: a stream without them is whole. Sets any_unreadable if there are not three numbers. */
 static void add_total_line(struct totals *totals, const struct tsv_record *record) {
     const char *rest = record->id, *end = record->id + record->id_length;
-    uint64_t lines = 0, left_out, exit_status = 0;
-    bool ok = parse_total_number(&rest, end, &lines) && parse_total_number(&rest, end, &left_out) &&
+    uint64_t fingerprint_count = 0, left_out, exit_status = 0;
+    bool ok = parse_total_number(&rest, end, &fingerprint_count) && parse_total_number(&rest, end, &left_out) &&
               parse_total_number(&rest, end, &exit_status) && rest == NULL;
     totals->total_lines++;
-    totals->stated_fingerprints += lines;
+    totals->stated_fingerprints += fingerprint_count;
     totals->states_failure |= exit_status != 0;
     totals->any_unreadable |= !ok;
 }
