@@ -80,14 +80,14 @@ static int compare_by_count_and_id(const void *first, const void *second) {
  * Returns how many entries are left. The entries must be sorted by ID and ordinal: those of one document are then
  * together, and several of one query, which count once, follow each other. */
 static size_t keep_agreed_documents(struct entry *entries, size_t entry_count, uint64_t min_queries) {
-    size_t kept = 0;
+    size_t kept_count = 0;
     for (size_t first = 0, next; first < entry_count; first = next) {
         struct entry document = {entries[first].id, entries[first].length, 0, 1};
         for (next = first + 1; next < entry_count && compare_by_id(&document, &entries[next]) == 0; next++)
             if (entries[next].ordinal != entries[next - 1].ordinal) document.near_queries++;
-        if (document.near_queries >= min_queries) entries[kept++] = document;
+        if (document.near_queries >= min_queries) entries[kept_count++] = document;
     }
-    return kept;
+    return kept_count;
 }
 
 /* Returns the document of an entry: undoes what agree_append_document does to its ID. The ID is not copied. */
@@ -103,7 +103,7 @@ static struct idx_document make_document(const struct agree *agree, const struct
 static void write_document_row(struct rows *rows, const struct agree *agree, const struct entry *entry) {
     const struct idx_document document = make_document(agree, entry);
     row_begin(rows);
-    row_write_id(rows, "query", agree->query.bytes, agree->query.length);
+    row_write_id(rows, "query", agree->group.bytes, agree->group.length);
     row_write_number(rows, "agree", entry->near_queries);
     row_write_document_id(rows, "document", &document);
     row_end(rows);
@@ -113,7 +113,7 @@ void agree_write_group(struct agree *agree, struct output *output) {
     struct rows rows = {.output = output, .json = agree->question->json};
     struct entry *entries = (void *)agree->entries.bytes;
     size_t entry_count = agree->entries.length / sizeof *entries;
-    int error = agree->query.error | agree->ids.error | agree->entries.error; /* Each is 0 or ENOMEM. */
+    int error = agree->group.error | agree->ids.error | agree->entries.error; /* Each is 0 or ENOMEM. */
     if (error != 0 && output->error == 0) output->error = error;
     if (error != 0 || entry_count == 0) return;
     const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* NULL: all IDs are empty. */
@@ -130,20 +130,20 @@ void agree_write_group(struct agree *agree, struct output *output) {
 
 /* Adds a query to the current group if it has the group's ID; otherwise writes that group to `output`, and begins
  * another. Without an ID, `id` is the fingerprint as it is printed. If memory runs out, output->error is set, or
- * query.error, by which agree_write_group sets it later. */
+ * group.error, by which agree_write_group sets it later. */
 static void add_query_to_group(struct agree *agree, bool has_id, const char *id, size_t length, struct output *output) {
-    struct output *query = &agree->query;
-    bool is_in_group = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
-                       memcmp(id, query->bytes, length) == 0;
+    struct output *group = &agree->group;
+    bool is_in_group = agree->query_count > 0 && has_id && agree->has_id && length == group->length &&
+                       memcmp(id, group->bytes, length) == 0;
     if (is_in_group) {
-        agree->ordinal++;
+        agree->query_count++;
         return;
     }
     agree_write_group(agree, output);
-    query->length = agree->ids.length = agree->entries.length = 0;
-    output_bytes(query, id, length);
+    group->length = agree->ids.length = agree->entries.length = 0;
+    output_bytes(group, id, length);
     agree->has_id = has_id;
-    agree->ordinal = 1;
+    agree->query_count = 1;
 }
 
 void agree_count_records(struct agree *agree, struct output *output) {
@@ -157,7 +157,7 @@ void agree_count_records(struct agree *agree, struct output *output) {
         memcpy(&record, records->bytes + offset, sizeof record);
         const char *bytes = records->bytes + offset + sizeof record;
         if (record.kind == RECORD_DOCUMENT) {
-            struct entry entry = {NULL, record.length, agree->ordinal, 0};
+            struct entry entry = {NULL, record.length, agree->query_count, 0};
             output_bytes(&agree->ids, bytes, record.length);
             output_bytes(&agree->entries, &entry, sizeof entry);
         } else {
@@ -169,7 +169,7 @@ void agree_count_records(struct agree *agree, struct output *output) {
 
 void agree_free(struct agree *agree) {
     free(agree->records.bytes);
-    free(agree->query.bytes);
+    free(agree->group.bytes);
     free(agree->ids.bytes);
     free(agree->entries.bytes);
 }

@@ -101,8 +101,8 @@ static void write_document_row(struct rows *rows, struct answerer *answerer, con
 
 /* Writes the documents of a match, up to max_documents: as records for agree.c, elements of an array, or rows. The
  * cursor must be before the first of them (seek_documents). Sets `error` and returns false if the library fails. */
-static bool write_documents(struct rows *rows, struct answerer *answerer, const struct query *query,
-                            const struct idx_match *match) {
+static bool write_match_documents(struct rows *rows, struct answerer *answerer, const struct query *query,
+                                  const struct idx_match *match) {
     const struct question *question = answerer->question;
     struct idx_document document;
     bool found = true;
@@ -128,12 +128,12 @@ static bool write_match(struct answerer *answerer, const struct query *query, co
     struct rows rows = {.output = output, .json = question->json};
     if (has_documents && !seek_documents(answerer, match->fingerprint)) return false;
     if (has_documents && (question->agree > 0 || !question->json))
-        return write_documents(&rows, answerer, query, match);
+        return write_match_documents(&rows, answerer, query, match);
     begin_match_row(&rows, question, query, match);
     bool ok = true;
     if (has_documents) {
         row_begin_array(&rows, "documents");
-        ok = write_documents(&rows, answerer, query, match);
+        ok = write_match_documents(&rows, answerer, query, match);
         row_end_array(&rows);
     } else if (!question->json) {
         row_write_word(&rows, NULL, ""); /* The column of the document is empty. */

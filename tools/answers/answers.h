@@ -74,14 +74,14 @@ struct agree {
     bool found;            /* A document was printed so far. */
 
     /* The group that is being counted. These are used by agree.c alone. */
-    struct output query;        /* The ID of the group, or else the fingerprint of its only query, as it is printed. */
+    struct output group;        /* The ID of the group, or else the fingerprint of its only query, as it is printed. */
     struct output entries, ids; /* A struct entry for each document near to a query, and the IDs of these. */
     bool has_id;
-    uint64_t ordinal; /* The number of the group's last query, from 1; 0: there is no group yet. */
+    uint64_t query_count; /* How many queries the group has so far; 0: there is no group yet. */
 };
 
 #define AGREE_INIT(q)                                                                                                  \
-    { .question = q, .records = OUTPUT_BUFFER, .query = OUTPUT_BUFFER, .entries = OUTPUT_BUFFER, .ids = OUTPUT_BUFFER }
+    { .question = q, .records = OUTPUT_BUFFER, .group = OUTPUT_BUFFER, .entries = OUTPUT_BUFFER, .ids = OUTPUT_BUFFER }
 
 /* Adds agree->records to their groups, and empties them. Writes the documents of each group that ends by this, like
  * agree_write_group. If memory runs out, output->error is set. */

@@ -27,8 +27,8 @@ static void write_cluster_number(struct rows *rows, uint64_t cluster) {
 }
 
 /* Writes the ID of the representative of a document. */
-static void write_representative(struct rows *rows, const struct listing *listing,
-                                 const struct idx_cluster_member *member) {
+static void write_representative_id(struct rows *rows, const struct listing *listing,
+                                    const struct idx_cluster_member *member) {
     write_document_id(rows, listing, "representative", &member->representative, member->representative_fingerprint);
 }
 
@@ -49,7 +49,7 @@ static void write_member_row(struct listing *listing, const struct idx_cluster_m
     row_begin(&rows);
     write_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
     write_cluster_number(&rows, member->cluster);
-    write_representative(&rows, listing, member);
+    write_representative_id(&rows, listing, member);
     write_nearness(&rows, listing, member);
     row_end(&rows);
 }
@@ -71,7 +71,7 @@ static void begin_cluster_object(struct listing *listing, const struct idx_clust
     *rows = (struct rows){.output = &listing->output, .json = true};
     row_begin(rows);
     write_cluster_number(rows, member->cluster);
-    write_representative(rows, listing, member);
+    write_representative_id(rows, listing, member);
     row_begin_array(rows, "documents");
     listing->in_object = true;
     listing->object_cluster = member->cluster;
@@ -97,7 +97,7 @@ static void write_json_member(struct listing *listing, const struct idx_cluster_
 /* ---- Chains ---- */
 
 /* Updates chain_count, largest_chain and with_most_far by the current cluster, once all its documents were counted. */
-static void update_chains(struct listing *listing) {
+static void update_chains_by_cluster(struct listing *listing) {
     const struct idx_cluster_size *size = &listing->current_cluster;
     if (size->far > listing->with_most_far.far) listing->with_most_far = *size;
     if (size->documents <= listing->cap || size->far == 0) return;
@@ -110,7 +110,7 @@ static void update_chains(struct listing *listing) {
 static void count_cluster_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct idx_cluster_size *size = &listing->current_cluster;
     if (size->cluster != member->cluster) {
-        update_chains(listing);
+        update_chains_by_cluster(listing);
         *size = (struct idx_cluster_size){.cluster = member->cluster};
     }
     size->documents++;
@@ -236,7 +236,7 @@ static bool write_or_store_id(struct listing *listing, const struct idx_cluster_
 /* Counts a document for the warning of chains, calls `note`, and prints the document unless `quiet` is set: with
  * `keep`, the ID of a representative, with `drop`, the ID of any other document, otherwise its row or its JSON. Returns
  * false to stop: after a complaint (`failed`), or if the output failed. This is an idx_cluster_visitor. */
-static bool print_member(void *context, const struct idx_cluster_member *member) {
+static bool count_and_print_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
     const bool is_kept = member->is_representative && !listing->drops_representative;
     count_cluster_member(listing, member);
@@ -258,7 +258,7 @@ void listing_begin(struct listing *listing) { listing->properties = (struct idx_
 bool listing_print_member(struct listing *listing, const struct idx_cluster_member *member,
                           const struct idx_kept_set *kept) {
     listing->kept = kept;
-    return print_member(listing, member);
+    return count_and_print_member(listing, member);
 }
 
 void listing_end(struct listing *listing) {
@@ -278,12 +278,12 @@ bool listing_print_clusters(struct listing *listing, const struct idx_index *ind
     options->alone = listing->keep;
     options->progress = progress_visit;
     options->context = &listing->progress;
-    enum idx_status status = idx_clusters(index, options, print_member, listing, summary, &error);
+    enum idx_status status = idx_clusters(index, options, count_and_print_member, listing, summary, &error);
     progress_end(&listing->progress);
     if (!succeeded(status, &error) || listing->failed || listing->output.error != 0) return false;
     if (listing->order != NULL && !input_order_print_lines(listing->order, &listing->output)) return false;
     end_cluster_object(listing);
-    update_chains(listing);
+    update_chains_by_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);
     warn_of_chains(listing);
     return true;

@@ -11,9 +11,9 @@ struct ordered_line {
 };
 
 struct input_order {
-    struct temporary lines;    /* The caller opens it. */
-    uint64_t bytes;            /* How many bytes that file has. */
-    struct ordered_line *list; /* In the order in which the lines were added. */
+    struct temporary lines;      /* The caller opens it. */
+    uint64_t byte_count;         /* How many bytes that file has. */
+    struct ordered_line *places; /* In the order in which the lines were added. */
     size_t count, capacity;
 };
 
@@ -28,7 +28,7 @@ bool input_order_add_line(struct input_order *order, uint64_t number, const char
  * false if the temporary file can't be written or read. Returns true even if the output failed (output->error). */
 bool input_order_print_lines(struct input_order *order, struct output *output);
 
-/* Closes the temporary file, which may not have been opened, and frees the list. */
+/* Closes the temporary file, which may not have been opened, and frees `places`. */
 void input_order_close(struct input_order *order);
 
 #endif

@@ -34,14 +34,14 @@ static bool find_dead_bits(const struct idx_index *index, const struct idx_prope
 }
 
 bool properties_find_dead_bits_and_heaviest(const struct idx_index *index, const struct idx_properties *properties,
-                                            struct facts *facts, struct idx_error *error) {
+                                            struct index_facts *facts, struct idx_error *error) {
     return find_dead_bits(index, properties, &facts->dead_bits, error) &&
-           idx_get_heaviest(index, &facts->heaviest, &facts->documents, error) == IDX_OK;
+           idx_get_heaviest(index, &facts->heaviest, &facts->heaviest_documents, error) == IDX_OK;
 }
 
 uint64_t properties_compute_max_live(const struct idx_properties *properties) {
-    bool has_ids = properties->id_type != IDX_ID_NONE;
-    return (!has_ids ? properties->fingerprints : properties->documents) + properties->pending_documents;
+    const bool has_ids = properties->id_type != IDX_ID_NONE;
+    return (has_ids ? properties->documents : properties->fingerprints) + properties->pending_documents;
 }
 
 bool properties_max_live_is_exact(const struct idx_properties *properties) {
@@ -75,9 +75,9 @@ static json_t *pack_table(size_t segment, size_t number, unsigned bits, const st
 
 /* Returns an index as an object of JSON, or NULL, without a complaint, if memory ran out. Takes over the reference
  * to `tables`, which may be NULL. */
-static json_t *pack_index(const struct idx_properties *properties, const struct facts *facts, json_t *tables) {
+static json_t *pack_index(const struct idx_properties *properties, const struct index_facts *facts, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
-    size_t length = notation_format_fingerprint(NOTATION_HEX, properties->bits, facts->dead_bits, dead_bits);
+    size_t dead_bits_length = notation_format_fingerprint(NOTATION_HEX, properties->bits, facts->dead_bits, dead_bits);
     size_t heaviest_length = notation_format_fingerprint(NOTATION_HEX, properties->bits, facts->heaviest, heaviest);
     return json_pack(
         "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
@@ -90,9 +90,9 @@ static json_t *pack_index(const struct idx_properties *properties, const struct 
         (int)properties_max_live_is_exact(properties), "segments", pack_integer(properties->segments), "fingerprints",
         pack_integer(properties->fingerprints), "documents", pack_integer(properties->documents), "removals",
         pack_integer(properties->removals), "pending_documents", pack_integer(properties->pending_documents),
-        "pending_removals", pack_integer(properties->pending_removals), "dead_bits", dead_bits, length,
-        "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents", pack_integer(facts->documents),
-        "table_bytes", pack_integer(properties->table_bytes), "document_bytes",
+        "pending_removals", pack_integer(properties->pending_removals), "dead_bits", dead_bits, dead_bits_length,
+        "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
+        pack_integer(facts->heaviest_documents), "table_bytes", pack_integer(properties->table_bytes), "document_bytes",
         pack_integer(properties->documents_bytes), "by_id_bytes", pack_integer(properties->by_id_bytes),
         "resident_bytes", pack_integer(properties->resident_bytes), "texts", pack_integer(properties->texts),
         "shingles", pack_integer(properties->members), "set_bytes", pack_integer(properties->sets_bytes), "resemblance",
@@ -102,7 +102,7 @@ static json_t *pack_index(const struct idx_properties *properties, const struct 
 bool properties_write_json(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
     struct table_measure measure;
-    struct facts facts;
+    struct index_facts facts;
     idx_get_properties(index, &properties);
     if (!properties_find_dead_bits_and_heaviest(index, &properties, &facts, error)) return false;
     json_t *tables = json_array();

@@ -22,15 +22,15 @@ bool properties_measure_table(const struct idx_index *index, const struct idx_pr
 double properties_compute_key_bits(const struct idx_table_properties *table);
 
 /* Facts about the fingerprints of a whole index. */
-struct facts {
-    uint64_t dead_bits;           /* A mask of the bits that are the same in all fingerprints of each segment. */
-    uint64_t heaviest, documents; /* The fingerprint with the most documents in one segment or among the pending ones,
-                                     and how many these are; 0, 0: there are none. */
+struct index_facts {
+    uint64_t dead_bits;          /* A mask of the bits that are the same in all fingerprints of each segment. */
+    uint64_t heaviest;           /* The fingerprint with the most documents in one segment or among the pending ones, */
+    uint64_t heaviest_documents; /* and how many these are; 0, 0: there are none. */
 };
 
 /* Sets *facts, by all segments. Sets *error and returns false, with *facts unspecified, if the library fails. */
 bool properties_find_dead_bits_and_heaviest(const struct idx_index *index, const struct idx_properties *properties,
-                                            struct facts *facts, struct idx_error *error);
+                                            struct index_facts *facts, struct idx_error *error);
 
 /* Returns the most documents, or fingerprints if the index keeps no documents, that can be live: all that were added,
  * whether or not they were removed since. */

@@ -112,7 +112,7 @@ static void print_match_line(const struct stream_answers *answers, size_t number
 
 /* Returns a rank by which distances below 100 are in the order of their decimal digits, such as 1, 10, 16, 2. Each
  * first digit d has eleven ranks: 11 * d is that of d alone, and 11 * d + 1 + e that of d followed by e. */
-static unsigned rank_distance(unsigned distance) {
+static unsigned rank_by_digits(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
 
@@ -120,7 +120,7 @@ static unsigned rank_distance(unsigned distance) {
  * distance. For qsort. */
 static int compare_matches_as_lines(const void *first, const void *second) {
     const struct idx_match *a = first, *b = second;
-    unsigned rank_a = rank_distance(a->distance), rank_b = rank_distance(b->distance);
+    unsigned rank_a = rank_by_digits(a->distance), rank_b = rank_by_digits(b->distance);
     int order = compare_u64(&a->fingerprint, &b->fingerprint);
     return order != 0 ? order : (rank_a > rank_b) - (rank_a < rank_b);
 }

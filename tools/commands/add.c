@@ -16,7 +16,7 @@ struct add {
     unsigned distance;                             /* UINT_MAX: not given. */
     uint64_t limit, max_documents, max_candidates; /* UINT64_MAX: not given. */
     uint64_t first_id;                             /* 0 unless `has_first_id`. */
-    uint64_t added, near;                          /* How many documents of all batches were added and left out. */
+    uint64_t added_count, near_count;              /* How many documents of all batches were added and left out. */
 
     /* These are used with --if-new alone. */
     const struct idx_index *view;      /* That of the writer after the batch. */
@@ -31,7 +31,7 @@ struct add {
 /* Sets the format of the input, which is lines or arrays, and the notation of fingerprints. Complains and returns false
  * if the inputs have different formats, or if an option is not for theirs. --fingerprints is checked here, not by the
  * table of options: with --if-new, it is also for the answers, whatever the input. */
-static bool resolve_format(struct add *add) {
+static bool choose_format(struct add *add) {
     if (add->format > INPUT_NPY)
         return complain_of_usage("%s has fingerprints, and --format is for texts", add->update.path);
     add->update.input.format = (enum input_format)add->format;
@@ -138,8 +138,8 @@ static bool write_batch_answers(struct add *add) {
 static void count_added_and_near(struct add *add) {
     for (size_t i = 0; i < add->update.item_count; i++) {
         bool is_near = add->if_new && add->near_lists.counts[i] > 0;
-        add->near += is_near;
-        add->added += !is_near;
+        add->near_count += is_near;
+        add->added_count += !is_near;
     }
 }
 
@@ -200,8 +200,7 @@ static bool complete_distance(struct add *add) {
  * output or a signal; what was read before is added. */
 static bool add_documents_of_inputs(struct add *add) {
     enum input_status status;
-    if (!resolve_format(add) || !update_set_rules_and_check_files(&add->update) || !complete_distance(add))
-        return false;
+    if (!choose_format(add) || !update_set_rules_and_check_files(&add->update) || !complete_distance(add)) return false;
     do {
         status = update_gather_batch(&add->update);
         bool are_numbered = renumber_rows_from_first_id(add);
@@ -216,14 +215,13 @@ static bool add_documents_of_inputs(struct add *add) {
  * text as near, or as added if there are none. A text without shingles is neither. */
 static void write_and_count_text_answer(struct add *add, struct resembling_texts *texts, size_t number,
                                         const struct idx_resembling_lists *lists) {
-    const struct idx_item *item = &texts->items[number];
     const bool is_empty = texts->sets[number].count == 0, is_near = lists->offsets[number] < lists->offsets[number + 1];
     const char *near_or_added = is_near ? "near" : "added";
     struct rows rows = {.output = &texts->output};
-    write_document_name(&rows, add, item);
+    write_document_name(&rows, add, &texts->items[number]);
     row_write_word(&rows, NULL, is_empty ? "empty" : near_or_added);
-    add->near += is_near;
-    add->added += !is_near && !is_empty;
+    add->near_count += is_near;
+    add->added_count += !is_near && !is_empty;
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1]; i++)
         row_write_resembling(&rows, lists, &lists->documents[i], texts->id_type);
     row_end(&rows);
@@ -238,7 +236,7 @@ static bool add_gathered_texts(struct add *add, struct resembling_texts *texts) 
     if (!add->if_new) {
         if (!succeeded(idx_writer_add_texts(writer, texts->items, texts->sets, texts->count, &error), &error))
             return false;
-        for (size_t i = 0; i < texts->count; i++) add->added += texts->sets[i].count > 0;
+        for (size_t i = 0; i < texts->count; i++) add->added_count += texts->sets[i].count > 0;
         return true;
     }
     if (!succeeded(
@@ -275,14 +273,13 @@ static bool add_texts_of_inputs(struct add *add) {
 /* Writes a message with how many documents were added and left out. If both are 0 and the command failed (`ok` is
  * false), writes none. */
 static void say_added(const struct add *add, bool ok) {
-    const struct idx_properties *properties = &add->update.properties;
-    if (!ok && add->added + add->near == 0) return;
-    const char *noun = choose_noun(properties, add->added);
+    if (!ok && add->added_count + add->near_count == 0) return;
+    const char *noun = choose_noun(&add->update.properties, add->added_count);
     char near_clause[96] = "";
-    if (add->near > 0)
-        snprintf(near_clause, sizeof near_clause, ", left out %" PRIu64 " near-duplicate%s", add->near,
-                 add->near == 1 ? "" : "s");
-    complain("added %" PRIu64 " %s to %s%s", add->added, noun, add->update.path, near_clause);
+    if (add->near_count > 0)
+        snprintf(near_clause, sizeof near_clause, ", left out %" PRIu64 " near-duplicate%s", add->near_count,
+                 add->near_count == 1 ? "" : "s");
+    complain("added %" PRIu64 " %s to %s%s", add->added_count, noun, add->update.path, near_clause);
 }
 
 /* Opens the index, and adds the inputs to it: as texts if it has texts or --resemble is given, or else as fingerprints.

@@ -144,7 +144,7 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
 
 /* Subtracts `used_bytes`, those of the unpacked tables, from *budget, the bytes that --memory allows, but leaves
  * IDX_MIN_MEMORY_BYTES, which the library needs. 0 stands for the default, and is not changed. */
-static void subtract_from_memory(uint64_t *budget, uint64_t used_bytes) {
+static void subtract_from_budget(uint64_t *budget, uint64_t used_bytes) {
     if (*budget == 0) return;
     *budget = *budget > used_bytes + IDX_MIN_MEMORY_BYTES ? *budget - used_bytes : IDX_MIN_MEMORY_BYTES;
 }
@@ -164,7 +164,7 @@ static bool open_index_and_check_distance(struct batch *batch, struct idx_index 
     if (!succeeded(idx_open(index, path, &options, &batch->error), &batch->error)) return false;
     idx_get_properties(*index, &question->properties);
     question->index = *index;
-    if (batch->unpacked) subtract_from_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
+    if (batch->unpacked) subtract_from_budget(&batch->options.memory_bytes, question->properties.resident_bytes);
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
     bool limited_by_k =
         batch->options.method == IDX_BATCH_SWEEP || (batch->options.method == IDX_BATCH_PROBE && !batch->unpacked);
@@ -203,27 +203,26 @@ static bool answer_by_index(struct batch *batch) {
  * wrong. */
 static bool parse_part_option(struct batch *batch, struct fingerprint_source *source) {
     const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
-    uint64_t part, part_count;
+    uint64_t part, count;
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &part) ||
-        !number_parse_digits(slash + 1, strlen(slash + 1), &part_count) || part < 1 || part > part_count ||
-        part_count > UINT32_MAX)
+        !number_parse_digits(slash + 1, strlen(slash + 1), &count) || part < 1 || part > count || count > UINT32_MAX)
         return complain_of_usage("--part needs I/N, from 1/N to N/N, not '%s'", text);
     source->part = (uint32_t)(part - 1);
-    source->part_count = (uint32_t)part_count;
+    source->part_count = (uint32_t)count;
     return true;
 }
 
 /* Passes fingerprints to the stream. Sets `error` and returns false if the library fails. This is a
  * fingerprint_visitor, whose context is a struct batch. */
-static bool pass_to_stream(void *context, const uint64_t *fingerprints, size_t count) {
+static bool add_to_stream(void *context, const uint64_t *fingerprints, size_t count) {
     struct batch *batch = context;
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
 
 /* Compares all fingerprints of the source with the queries, and prints the matches to the output of *answers, of which
  * `output` and `bits` must be set. Returns false after a complaint, a failure of the output, or a signal. */
-static bool search_stream(struct batch *batch, struct fingerprint_source *source, struct stream_answers *answers) {
+static bool compare_source(struct batch *batch, struct fingerprint_source *source, struct stream_answers *answers) {
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
     batch->error.status = IDX_OK;
@@ -231,7 +230,7 @@ static bool search_stream(struct batch *batch, struct fingerprint_source *source
                                    &batch->error),
                    &batch->error))
         return false;
-    bool ok = visit_source_fingerprints(source, pass_to_stream, batch) &&
+    bool ok = visit_source_fingerprints(source, add_to_stream, batch) &&
               idx_stream_finish(batch->stream, stream_answers_print_or_store, answers, &batch->error) == IDX_OK;
     if (ok && !answers->failed) stream_answers_print_stored(answers);
     progress_end(&batch->progress);
@@ -284,7 +283,7 @@ static bool answer_by_stream(struct batch *batch) {
               read_queries(batch, query_paths, batch->bits, index_recipe);
     source.recipe = batch->recipe;
     struct stream_answers answers = {.output = &batch->output, .bits = batch->bits};
-    ok = ok && search_stream(batch, &source, &answers);
+    ok = ok && compare_source(batch, &source, &answers);
     batch->answerer.found = answers.found;
     stream_answers_free(&answers);
     close_fingerprint_source(&source);

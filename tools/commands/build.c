@@ -21,11 +21,11 @@ struct build {
     unsigned k;            /* UINT_MAX: not given. */
     int format;
     bool progress_forced;
-    const char *output;
-    char *recipe;           /* That of --recipe, in canonical form. */
-    const char *shard_text; /* I/N, as it was given. */
-    uint64_t shard, shards; /* The shard, from 0, and how many there are; 0: --shard is not given. */
-    uint64_t skipped;       /* How many documents were skipped, since they are of other shards. */
+    const char *path;            /* That of the new index. */
+    char *recipe;                /* That of --recipe, in canonical form. */
+    const char *shard_text;      /* I/N, as it was given. */
+    uint64_t shard, shard_count; /* The shard, from 0, and how many there are; 0: --shard is not given. */
+    uint64_t skipped;            /* How many documents were skipped, since they are of other shards. */
     struct progress progress;
 };
 
@@ -40,7 +40,7 @@ static bool read_build_arguments(int argc, char **argv, struct build *build, int
     };
     const struct grammar grammar = GRAMMAR(build, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    build->output = operands.values[0];
+    build->path = operands.values[0];
     build->input.paths = (struct strings){operands.values + 1, operands.count - 1};
     return true;
 }
@@ -54,13 +54,14 @@ static bool check_options_for_format(const struct build *build) {
     return arguments_fit_input(format);
 }
 
-/* Sets shard and shards by the argument of --shard, I/N, if it is given. Complains and returns false if it is wrong. */
+/* Sets shard and shard_count by --shard, I/N, if it is given. Complains and returns false if it is wrong. */
 static bool parse_shard_option(struct build *build) {
     const char *text = build->shard_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t number;
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &number) ||
-        !number_parse_digits(slash + 1, strlen(slash + 1), &build->shards) || number < 1 || number > build->shards)
+        !number_parse_digits(slash + 1, strlen(slash + 1), &build->shard_count) || number < 1 ||
+        number > build->shard_count)
         return complain_of_usage("--shard needs I/N, from 1/N to N/N, not '%s'", text);
     build->shard = number - 1;
     return true;
@@ -134,19 +135,19 @@ static bool complete_options_by_format(struct build *build) {
 /* Opens the builder. All options and the recipe must be complete. Complains and returns false if the library fails. */
 static bool open_builder(struct build *build) {
     struct idx_error error;
-    return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);
+    return succeeded(idx_builder_open(&build->builder, build->path, &build->options, &error), &error);
 }
 
-/* Returns whether a document with this fingerprint is of another shard, and if so, counts it in build->skipped. */
+/* Returns whether a document with this fingerprint is of another shard; if so, counts it in build->skipped. */
 static bool count_if_of_other_shard(struct build *build, uint64_t fingerprint) {
-    bool is_of_other = build->shards > 1 && idx_shard(fingerprint, build->shards) != build->shard;
-    build->skipped += is_of_other;
-    return is_of_other;
+    bool is_of_other_shard = build->shard_count > 1 && idx_shard(fingerprint, build->shard_count) != build->shard;
+    build->skipped += is_of_other_shard;
+    return is_of_other_shard;
 }
 
 /* Adds those of `count` documents that are of this shard, and counts the others. Complains and returns false if the
  * library fails. */
-static bool add_batch_of_shard(struct build *build, const struct tsv_record *records, size_t count) {
+static bool add_records_of_shard(struct build *build, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!count_if_of_other_shard(build, records[i].fingerprint) &&
             !add_record_to_builder(build->builder, build->options.id_type, &records[i]))
@@ -162,7 +163,7 @@ static bool add_all_documents(struct build *build) {
     enum input_status status;
     size_t count;
     while ((status = input_read_records(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
-        if (!add_batch_of_shard(build, records, count)) return false;
+        if (!add_records_of_shard(build, records, count)) return false;
     }
     if (status == INPUT_END) input_report_skipped_lines(&build->input);
     return status == INPUT_END;
@@ -190,7 +191,7 @@ static bool add_fingerprints_of_text(struct build *build, const struct made *mad
     bool ok = true;
     for (size_t i = 0; i < made->shingle_count && ok; i++) {
         record.fingerprint = made->shingles[i];
-        ok = add_batch_of_shard(build, &record, 1);
+        ok = add_records_of_shard(build, &record, 1);
     }
     return ok;
 }
@@ -238,13 +239,13 @@ static bool read_and_add_texts(struct build *build) {
 
 /* Estimates, before documents are read, how many there are. If that is known, progress shows it, and messages say what
  * the build may need. */
-static void estimate_build(struct build *build) {
+static void estimate_and_report_build(struct build *build) {
     struct input_size size;
     if (!input_estimate_size(&build->input, &size) || size.document_count == 0) return;
-    if (build->shards > 1)
-        size = (struct input_size){size.document_count / build->shards, size.id_bytes / build->shards};
+    if (build->shard_count > 1)
+        size = (struct input_size){size.document_count / build->shard_count, size.id_bytes / build->shard_count};
     build->progress.documents = size.document_count;
-    report_build_estimate(&build->options, build->output, &size, build->progress.shown);
+    report_build_estimate(&build->options, build->path, &size, build->progress.shown);
 }
 
 /* Replaces the recipe of --recipe, if it is given, by its canonical form, in which idx fingerprint states it. Complains
@@ -263,7 +264,7 @@ static bool add_lines_or_arrays(struct build *build) {
     build->options.recipe = build->input.recipe;
     choose_k(build);
     if (!open_builder(build)) return false;
-    estimate_build(build);
+    estimate_and_report_build(build);
     return add_all_documents(build);
 }
 
@@ -276,9 +277,9 @@ static bool build_index(struct build *build) {
     idx_builder_close(build->builder);
     progress_end(&build->progress);
     if (!published) return false;
-    if (build->progress.shown && build->shards > 1)
+    if (build->progress.shown && build->shard_count > 1)
         complain("skipped %" PRIu64 " document%s of other shards", build->skipped, build->skipped == 1 ? "" : "s");
-    report_new_index(build->output, &summary, &build->progress);
+    report_new_index(build->path, &summary, &build->progress);
     return true;
 }
 

@@ -21,8 +21,8 @@ struct clusters {
     struct report report;
     struct strings operands;
     struct indexed texts;
-    bool of_index; /* The only operand is an index; otherwise, inputs are read. */
-    bool progress;
+    bool reads_index; /* The only operand is an index; otherwise, inputs are read. */
+    bool progress_forced;
 
     /* These are for inputs alone. */
     struct input input;
@@ -63,23 +63,23 @@ static void choose_distance(struct clusters *clusters) {
 
 /* Returns whether a recipe makes several fingerprints of a document, so that several lines have its ID. A recipe of
  * NULL is not known, and counts as one fingerprint per document. */
-static bool repeats_ids(const char *recipe) {
+static bool recipe_repeats_ids(const char *recipe) {
     const enum idx_recipe_method method = recipe == NULL ? IDX_RECIPE_OTHER : recipe_read(recipe).method;
     return method == IDX_RECIPE_SEGMENTS || method == IDX_RECIPE_MINHASH;
 }
 
 /* Adds all documents of the inputs to the builder. If each document should have another text ID, also adds the IDs to
  * clusters->ids, which finds repeated ones. Returns false after a complaint or a signal. */
-static bool add_documents(struct clusters *clusters, struct idx_builder *builder) {
+static bool add_input_documents(struct clusters *clusters, struct idx_builder *builder) {
     const enum idx_id_type id_type = clusters->build_options.id_type;
-    const bool note_ids = id_type == IDX_ID_TEXT && !repeats_ids(clusters->build_options.recipe);
+    const bool checks_ids = id_type == IDX_ID_TEXT && !recipe_repeats_ids(clusters->build_options.recipe);
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
     while ((status = input_read_records(&clusters->input, &records, &count)) == INPUT_DOCUMENTS) {
         for (size_t i = 0; i < count; i++) {
             if (!add_record_to_builder(builder, id_type, &records[i])) return false;
-            if (note_ids && !id_hashes_add(&clusters->ids, records[i].id, records[i].id_length)) return false;
+            if (checks_ids && !id_hashes_add(&clusters->ids, records[i].id, records[i].id_length)) return false;
         }
     }
     if (status == INPUT_END) input_report_skipped_lines(&clusters->input);
@@ -99,7 +99,7 @@ static bool build_index_of_inputs(struct clusters *clusters, const char *path) {
     clusters->build_options.k = clusters->listing.options.distance;
     choose_scheme_and_k(clusters, scheme);
     bool built = succeeded(idx_builder_open(&builder, path, &clusters->build_options, &error), &error) &&
-                 add_documents(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
+                 add_input_documents(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_close(builder);
     return built;
 }
@@ -108,7 +108,7 @@ static bool build_index_of_inputs(struct clusters *clusters, const char *path) {
  * Returns false after a complaint or a signal; the caller closes *index in any case. */
 static bool build_and_open_index_of_inputs(struct clusters *clusters, struct idx_index **index) {
     struct listing *listing = &clusters->listing;
-    const bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST;
+    const bool keeps_first = listing->representative == IDX_REPRESENTATIVE_FIRST;
     const char *folder = scratch_choose_parent(listing->options.temporary_folder);
     listing->options.temporary_folder = folder;
     clusters->build_options.threads = listing->options.threads;
@@ -117,7 +117,7 @@ static bool build_and_open_index_of_inputs(struct clusters *clusters, struct idx
     char *path = scratch_join(&clusters->scratch, "index");
     bool ok = (path != NULL || complain("out of memory")) && build_index_of_inputs(clusters, path);
     /* Documents to keep are found in the order of the inputs if the first ones are kept. */
-    if (ok && (listing->drop || (listing->keep && !is_first))) {
+    if (ok && (listing->drop || (listing->keep && !keeps_first))) {
         ok = temporary_open(&clusters->order.lines, &clusters->scratch, folder);
         listing->order = &clusters->order;
     }
@@ -148,7 +148,7 @@ static bool prepare_report(struct clusters *clusters) {
 /* Prints the clusters of the fingerprints of an index, and writes the report if there is --report. Returns false after
  * a complaint, a failure of the output or a signal. */
 static bool list_clusters_of_fingerprints(struct clusters *clusters, const struct idx_index *index) {
-    if (clusters->of_index && !arguments_fit_input("an index of fingerprints")) return false;
+    if (clusters->reads_index && !arguments_fit_input("an index of fingerprints")) return false;
     return listing_print_clusters(&clusters->listing, index) &&
            (clusters->report.path == NULL || (report_gather_by_distance(&clusters->report, index) &&
                                               report_write(&clusters->report) && report_publish(&clusters->report)));
@@ -186,8 +186,8 @@ static bool list_clusters_of_texts(struct clusters *clusters, const struct idx_i
 static bool find_and_list_clusters(struct clusters *clusters) {
     struct idx_index *index = NULL;
     struct idx_properties properties;
-    bool ok = clusters->of_index ? open_index_unloaded(&index, clusters->operands.values[0])
-                                 : build_and_open_index_of_inputs(clusters, &index);
+    bool ok = clusters->reads_index ? open_index_unloaded(&index, clusters->operands.values[0])
+                                    : build_and_open_index_of_inputs(clusters, &index);
     if (ok) {
         idx_get_properties(index, &properties);
         ok = properties.sketch > 0 ? list_clusters_of_texts(clusters, index, &properties)
@@ -201,14 +201,14 @@ static bool find_and_list_clusters(struct clusters *clusters) {
     return ok;
 }
 
-/* Sets `of_index`: the only operand is a folder, which has to be an index. Otherwise completes the rules of the inputs.
- * Complains and returns false if options are not for these inputs, or if their format can't be found out. */
+/* Sets `reads_index`: the only operand is a folder, which has to be an index. Otherwise completes the rules of the
+ * inputs. Complains and returns false if options are not for these inputs, or if their format can't be found out. */
 static bool classify_operands(struct clusters *clusters) {
     struct input *input = &clusters->input;
     const char *path = clusters->operands.count == 1 ? clusters->operands.values[0] : NULL;
     struct stat status;
-    clusters->of_index = path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    if (clusters->of_index) return true;
+    clusters->reads_index = path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (clusters->reads_index) return true;
     input->paths = clusters->operands;
     input->format = (enum input_format)clusters->format;
     if (!input_wait_and_resolve_format(&input->paths, &input->format)) return false;
@@ -244,7 +244,7 @@ int command_clusters(int argc, char **argv) {
     clusters.build_options.progress = progress_visit;
     clusters.build_options.context = &clusters.listing.progress;
     if (!read_clusters_arguments(argc, argv, &clusters, &status)) return status;
-    progress_start(&clusters.listing.progress, clusters.progress);
+    progress_start(&clusters.listing.progress, clusters.progress_forced);
     interrupt_catch();
     bool ok = find_and_list_clusters(&clusters);
     bool written = output_close(&clusters.listing.output);

@@ -25,16 +25,16 @@ static bool read_compact_arguments(int argc, char **argv, struct compact *compac
 }
 
 /* Writes a message with how many segments of killed compactions were removed, if any were. */
-static void report_leftovers(const char *path, size_t leftovers) {
-    if (leftovers == 1)
+static void report_removed_segments(const char *path, size_t segment_count) {
+    if (segment_count == 1)
         complain("%s: removed a segment that a killed compaction had left", path);
-    else if (leftovers > 1)
-        complain("%s: removed %zu segments that killed compactions had left", path, leftovers);
+    else if (segment_count > 1)
+        complain("%s: removed %zu segments that killed compactions had left", path, segment_count);
 }
 
 /* Writes messages about removed leftovers and, if progress is shown, about what was moved. */
-static void say_result(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
-    report_leftovers(path, summary->leftovers);
+static void say_moved(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
+    report_removed_segments(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
         complain("moved %" PRIu64 " pending records and %zu segments of %s into one segment: %" PRIu64
@@ -53,7 +53,7 @@ static bool compact_index(struct compact *compact) {
     enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
     progress_end(&compact->progress);
     if (!succeeded(status, &error)) return false;
-    say_result(path, &summary, &compact->progress);
+    say_moved(path, &summary, &compact->progress);
     return true;
 }
 

@@ -48,14 +48,14 @@ struct dedup {
     struct text_options texts;
     struct listing listing;
     int format;
-    bool clusters;     /* Whether --clusters, or --json, is given. */
-    const char *again; /* The argument of --again; NULL: not given. */
+    bool lists_clusters; /* Whether --clusters, or --json, is given. */
+    const char *again;   /* The argument of --again; NULL: not given. */
     uint64_t min_words;
     int by;                              /* Of enum parts_by. */
     struct divided divided;              /* Unless documents are compared. */
     char remark[RESEMBLE_REMARK];        /* What the summary says of parts, or of common shingles. */
     const char *shingle, *ignore_common; /* The arguments of --shingle and --ignore-common; NULL: not given. */
-    bool pairs;                          /* Pairs are printed, and nothing is decided. */
+    bool lists_pairs;                    /* Pairs are printed, and nothing is decided. */
     struct strings paths;
     const char *against;     /* Texts that were kept before; NULL: none were. */
     struct idx_index *known; /* The index that has them, or NULL. */
@@ -65,8 +65,8 @@ struct dedup {
     struct scratch scratch;
     struct journal journal;
     struct intake intake;
-    const char *score; /* The argument of --score-field; NULL: not given. */
-    uint64_t *dropped; /* A bit for each document that was compared; NULL: nothing asks for it. */
+    const char *score_field; /* The argument of --score-field; NULL: not given. */
+    uint64_t *dropped;       /* A bit for each document that was compared; NULL: nothing asks for it. */
 };
 
 /* ---- Options ---- */
@@ -143,8 +143,8 @@ static bool apply_representative_option(struct dedup *dedup) {
         listing->representative = IDX_REPRESENTATIVE_FIRST;
     }
     json->date_is_score = dedup->intake.preferred == PREFERRED_BEST;
-    if (json->date_is_score) json->date = dedup->score;
-    return !json->date_is_score || dedup->score != NULL ||
+    if (json->date_is_score) json->date = dedup->score_field;
+    return !json->date_is_score || dedup->score_field != NULL ||
            complain_of_usage("--representative best needs --score-field");
 }
 
@@ -159,8 +159,8 @@ static void limit_memory_of_reading(struct dedup *dedup) {
 static void choose_listing_and_origin(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     bool has_files = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
-    listing->quiet = has_files && !listing->drop && !dedup->clusters;
-    listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
+    listing->quiet = has_files && !listing->drop && !dedup->lists_clusters;
+    listing->keep = !listing->drop && !dedup->lists_clusters && !listing->quiet;
     dedup->intake.notes_ids = !listing->quiet || dedup->folders.dropped.path != NULL;
     dedup->report.origin.against = dedup->against;
     dedup->report.origin.shingling = dedup->texts.rules.shingling;
@@ -171,7 +171,7 @@ static void choose_listing_and_origin(struct dedup *dedup) {
  * Complains and returns false if they are wrong. */
 static bool check_and_complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
-    dedup->clusters |= listing->json;
+    dedup->lists_clusters |= listing->json;
     if (!complete_comparison_options(dedup) || !open_known_index(dedup) || !apply_by_options(dedup)) return false;
     if (listing->options.memory_bytes > 0) limit_memory_of_reading(dedup);
     if (!text_options_complete(&dedup->texts, (enum document_format)dedup->format)) return false;
@@ -213,7 +213,7 @@ static bool read_and_compare_texts(struct dedup *dedup) {
                    intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && report_repeated_ids(dedup);
     progress_note_reading(&dedup->listing.progress);
     if (!is_read || !resemble_ignore_common(&dedup->resemble)) return false;
-    if (!dedup->pairs && !resemble_decide_kept(&dedup->resemble)) return false;
+    if (!dedup->lists_pairs && !resemble_decide_kept(&dedup->resemble)) return false;
     return dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble);
 }
 
@@ -277,7 +277,7 @@ static bool list_kept_and_dropped(struct dedup *dedup) {
     listing->kept_apart = dedup->intake.apart_count;
     if (dedup->intake.divided != NULL) set_summary_of_parts(dedup);
     listing_begin(listing);
-    if (!resemble_visit(&dedup->resemble, dedup->clusters, list_member, dedup, &listing->summary)) return false;
+    if (!resemble_visit(&dedup->resemble, dedup->lists_clusters, list_member, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->resemble.like_known;
     if (dedup->intake.divided != NULL && listing->drop)
         divided_write_dropped_documents(&dedup->divided, &dedup->resemble, &listing->output, "\n");
@@ -316,7 +316,7 @@ static void say_nothing_kept(const struct dedup *dedup) {
  * false after a complaint, a failure of the output or a signal. */
 static bool list_and_write(struct dedup *dedup) {
     if (dedup->ignore_common != NULL) dedup->listing.remark = resemble_write_remark(&dedup->resemble, dedup->remark);
-    if (dedup->pairs) return list_pairs(dedup);
+    if (dedup->lists_pairs) return list_pairs(dedup);
     if (!prepare_outputs(dedup) || !list_kept_and_dropped(dedup) ||
         !intake_print_apart(&dedup->intake, &dedup->listing))
         return false;
@@ -344,7 +344,7 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     dedup->resemble.asks_more = dedup->report.path != NULL;
     dedup->resemble.prefers = (enum idx_representative)dedup->listing.representative;
     dedup->resemble.groups_known = dedup->listing.json;
-    dedup->resemble.contains.notes_pairs = dedup->pairs;
+    dedup->resemble.contains.notes_pairs = dedup->lists_pairs;
     if (dedup->resemble.contains.least > 0) dedup->listing.measure = "contains";
     if (dedup->resemble.contains.least > 0 && !temporary_open(&dedup->resemble.contains.pairs, &dedup->scratch, folder))
         return false;

@@ -11,28 +11,28 @@ struct dump {
     struct idx_documents *cursor; /* NULL: the index has no IDs. */
     struct output output;
     struct idx_error error;
-    uint64_t lines; /* Lines of fingerprints that were printed so far. */
-    bool failed;    /* The library failed, and `error` says why. */
+    uint64_t line_count; /* Lines of fingerprints that were printed so far. */
+    bool failed;         /* The library failed, and `error` says why. */
 };
 
 /* Prints and counts the line of a fingerprint, with one of its documents unless that is NULL. */
-static void print_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
+static void print_fingerprint_line(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     struct rows rows = {.output = &dump->output};
     row_write_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
     if (document != NULL) row_write_document_id(&rows, NULL, document);
     row_end(&rows);
-    dump->lines++;
+    dump->line_count++;
 }
 
 /* Prints a line for each document of a fingerprint. Sets `error` and returns false if the library fails. */
-static bool print_rows_of_documents(struct dump *dump, uint64_t fingerprint) {
+static bool print_lines_of_documents(struct dump *dump, uint64_t fingerprint) {
     struct idx_document document;
     bool found = true;
     if (idx_documents_find(dump->cursor, fingerprint, NULL, &dump->error) != IDX_OK) return false;
     while (dump->output.error == 0) {
         if (idx_documents_next(dump->cursor, &document, &found, &dump->error) != IDX_OK) return false;
         if (!found) break;
-        print_row(dump, fingerprint, &document);
+        print_fingerprint_line(dump, fingerprint, &document);
     }
     return true;
 }
@@ -40,12 +40,12 @@ static bool print_rows_of_documents(struct dump *dump, uint64_t fingerprint) {
 /* Prints the lines of a fingerprint: one for each document, or a single one if the index has no IDs. Returns false to
  * stop: the library failed (`failed`), or the output did. This is a visitor of idx_visit_all, whose context is a struct
  * dump. */
-static bool print_rows_of_fingerprint(void *context, const struct idx_match *match) {
+static bool print_lines_of_fingerprint(void *context, const struct idx_match *match) {
     struct dump *dump = context;
     if (dump->properties.id_type == IDX_ID_NONE)
-        print_row(dump, match->fingerprint, NULL);
+        print_fingerprint_line(dump, match->fingerprint, NULL);
     else
-        dump->failed = !print_rows_of_documents(dump, match->fingerprint);
+        dump->failed = !print_lines_of_documents(dump, match->fingerprint);
     return !dump->failed && dump->output.error == 0;
 }
 
@@ -68,9 +68,9 @@ static bool print_index(struct dump *dump, const struct idx_index *index) {
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
     if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(&dump->cursor, index, &dump->error) != IDX_OK)
         return false;
-    bool ok = idx_visit_all(index, print_rows_of_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
+    bool ok = idx_visit_all(index, print_lines_of_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
     if (*dump->properties.recipe != '\0')
-        output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->lines, ok ? ENDS_WELL : ENDS_BADLY);
+        output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->line_count, ok ? ENDS_WELL : ENDS_BADLY);
     idx_documents_close(dump->cursor);
     return ok;
 }

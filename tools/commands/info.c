@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-/* Returns a / b, or 0 where b is 0, as in an empty index. */
-static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
+/* Returns dividend / divisor, or 0 where the divisor is 0, as in an empty index. */
+static double divide_or_zero(double dividend, double divisor) { return divisor > 0 ? dividend / divisor : 0; }
 
 /* ---- Text ---- */
 
@@ -24,14 +24,14 @@ static void write_dead_bits(uint64_t dead_bits, unsigned bits, struct output *ou
 }
 
 /* Writes the fingerprint that the most documents have, and how many, or "none" if there are no documents. */
-static void write_heaviest(const struct facts *facts, unsigned bits, struct output *output) {
-    if (facts->documents == 0) {
+static void write_heaviest(const struct index_facts *facts, unsigned bits, struct output *output) {
+    if (facts->heaviest_documents == 0) {
         output_format(output, "heaviest        none\n");
         return;
     }
     output_format(output, "heaviest        ");
     output_fingerprint(output, NOTATION_HEX, bits, facts->heaviest);
-    output_format(output, ", documents: %" PRIu64 "\n", facts->documents);
+    output_format(output, ", documents: %" PRIu64 "\n", facts->heaviest_documents);
 }
 
 /* Writes the size of the map from IDs, or "no" if the index has none. */
@@ -64,7 +64,7 @@ static void write_properties_of_texts(const struct idx_properties *properties, s
 }
 
 /* Writes a line for each property of the index, and an empty line. */
-static void write_properties(const struct idx_properties *properties, const struct facts *facts,
+static void write_properties(const struct idx_properties *properties, const struct index_facts *facts,
                              struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);
@@ -128,7 +128,7 @@ static bool write_info_as_text(const struct idx_index *index, struct output *out
     /* Sums over all tables, for the means. */
     double tables = 0, bits_sum = 0, ratio_sum = 0, key_bytes = 0, blocks = 0;
     struct table_measure measure;
-    struct facts facts;
+    struct index_facts facts;
     idx_get_properties(index, &properties);
     if (!properties_find_dead_bits_and_heaviest(index, &properties, &facts, error)) return false;
     write_properties(&properties, &facts, output);

@@ -73,7 +73,7 @@ static unsigned get_max_distance(const struct lookup *lookup, const struct idx_p
 }
 
 /* Returns whether there are texts to look up by resemblance: the index has sets, or --resemble is given. */
-static bool is_by_resemblance(const struct lookup *lookup) {
+static bool looks_up_by_resemblance(const struct lookup *lookup) {
     return lookup->queries.texts.count > 0 && (lookup->question.properties.sketch > 0 || lookup->threshold > 0);
 }
 
@@ -83,23 +83,23 @@ static bool open_index_and_check_question(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
-    bool few_queries = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
+    bool has_queries = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
     /* For the few queries of arguments, loading directories takes longer than it saves. */
-    options.residence = few_queries ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
+    options.residence = has_queries ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
     if (lookup->disk) options.residence = IDX_RESIDENCE_DISK;
     if (lookup->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
     if (lookup->unpacked) options.distance = lookup->distance;
     options.threads = lookup->threads;
     if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
     use_view(lookup, lookup->index);
-    if (!arguments_fit_input(is_by_resemblance(lookup) ? "texts" : "fingerprints")) return false;
+    if (!arguments_fit_input(looks_up_by_resemblance(lookup) ? "texts" : "fingerprints")) return false;
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
     if (question->distance > get_max_distance(lookup, &question->properties))
         return complain(
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
             question->distance, question->properties.k, lookup->path, question->properties.k);
-    if (lookup->queries.texts.count > 0 && question->agree == 0 && !is_by_resemblance(lookup) &&
+    if (lookup->queries.texts.count > 0 && question->agree == 0 && !looks_up_by_resemblance(lookup) &&
         recipe_read(question->properties.recipe).method == IDX_RECIPE_MINHASH)
         complain("%s has sketches of texts without their sets: what it finds has a value in common with the text, and "
                  "may resemble it or not; --agree says how many values, and idx build --resemble makes an index that "
@@ -170,10 +170,10 @@ static bool answer_batch(struct query_batch *batch, struct agree *agree, struct 
     return ok;
 }
 
-/* Answers all queries, batch by batch, and sets *found to whether there was a match. Returns QUERIES_END if all were
- * answered, QUERIES_BAD if one is bad, of which the caller complains, and QUERIES_FAILED after a complaint. If the
+/* Answers all queries, batch by batch, and sets *found_match to whether there was a match. Returns QUERIES_END if all
+ * were answered, QUERIES_BAD if one is bad, of which the caller complains, and QUERIES_FAILED after a complaint. If the
  * output failed, returns any status. */
-static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found) {
+static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found_match) {
     struct query_batch *batch = query_batch_new(&lookup->question, lookup->threads);
     struct agree agree = AGREE_INIT(&lookup->question);
     enum queries_status status = QUERIES_FAILED;
@@ -196,7 +196,7 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
         }
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
     if (status == QUERIES_END || status == QUERIES_BAD) agree_write_group(&agree, output);
-    *found = lookup->question.agree > 0 ? agree.found : query_batch_has_match(batch);
+    *found_match = lookup->question.agree > 0 ? agree.found : query_batch_has_match(batch);
     agree_free(&agree);
     query_batch_free(batch);
     return status;
@@ -268,7 +268,7 @@ static int answer_all_texts(struct lookup *lookup) {
 static int open_index_and_look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
     bool opened = open_index_and_check_question(lookup);
-    if (opened && is_by_resemblance(lookup)) {
+    if (opened && looks_up_by_resemblance(lookup)) {
         status = answer_all_texts(lookup);
     } else if (opened) {
         if (queries_open(&lookup->queries)) status = answer_all_queries(lookup);

@@ -58,17 +58,17 @@ static const struct subcommand *find_subcommand(const char *name) {
     return NULL;
 }
 
-/* Returns the least number of insertions, deletions and replacements of letters that turn a into b (Levenshtein's
- * distance), or ~0U if b has 16 letters or more, which no subcommand has. */
-static unsigned count_edits(const char *a, const char *b) {
-    unsigned row[16]; /* row[j]: how many edits turn the first i letters of a into the first j of b. */
-    size_t length = strlen(b);
+/* Returns the least number of insertions, deletions and replacements of letters that turn `from` into `to`
+ * (Levenshtein's distance), or ~0U if `to` has 16 letters or more, which no subcommand has. */
+static unsigned count_edits(const char *from, const char *to) {
+    unsigned row[16]; /* row[j]: how many edits turn the first i letters of `from` into the first j of `to`. */
+    size_t length = strlen(to);
     if (length >= sizeof row / sizeof *row) return ~0U;
     for (size_t j = 0; j <= length; j++) row[j] = (unsigned)j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
+    for (size_t i = 0; from[i] != '\0'; i++) {
         unsigned diagonal = row[0]++; /* The row before has it left of what is computed next. */
         for (size_t j = 0; j < length; j++) {
-            unsigned replaced = diagonal + (a[i] != b[j]);
+            unsigned replaced = diagonal + (from[i] != to[j]);
             unsigned added = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
             diagonal = row[j + 1];
             row[j + 1] = replaced < added ? replaced : added;

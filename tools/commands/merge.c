@@ -23,14 +23,14 @@ static bool read_merge_arguments(int argc, char **argv, struct merge *merge, int
 /* Merges the indexes at the paths of the second and later operands into a new one at the path of the first, and writes
  * messages about it. Complains and returns false if that fails; returns false without a complaint after a signal. */
 static bool merge_indexes(struct merge *merge) {
-    const char *output = merge->operands.values[0];
-    const char *const *inputs = (const char *const *)(merge->operands.values + 1);
+    const char *path = merge->operands.values[0];
+    const char *const *input_paths = (const char *const *)(merge->operands.values + 1);
     struct idx_build_summary summary;
     struct idx_error error;
-    enum idx_status status = idx_merge(output, inputs, merge->operands.count - 1, &merge->options, &summary, &error);
+    enum idx_status status = idx_merge(path, input_paths, merge->operands.count - 1, &merge->options, &summary, &error);
     progress_end(&merge->progress);
     if (!succeeded(status, &error)) return false;
-    report_new_index(output, &summary, &merge->progress);
+    report_new_index(path, &summary, &merge->progress);
     return true;
 }
 

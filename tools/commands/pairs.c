@@ -34,7 +34,7 @@ static bool print_shared_documents(struct near *near, uint64_t fingerprint) {
 /* Prints the documents that share the fingerprint of `match`, if there are several. Returns false to stop: the library
  * failed (`failed`), the output failed, or a signal was noted. This is a visitor of idx_visit_all, whose context is a
  * struct near. */
-static bool print_shared_of_match(void *context, const struct idx_match *match) {
+static bool print_match_documents(void *context, const struct idx_match *match) {
     struct near *near = context;
     near->failed = !print_shared_documents(near, match->fingerprint);
     return !near->failed && near->output.error == 0 && !interrupt_is_noted();
@@ -51,7 +51,7 @@ static bool print_shared_and_pairs(struct near *near) {
     if (near->sides[0].properties.sketch > 0) return indexed_write_pairs(near, 1);
     if (!arguments_fit_input("an index of fingerprints")) return false;
     const struct idx_index *index = near->sides[0].index;
-    if (near->sides[0].documents != NULL && idx_visit_all(index, print_shared_of_match, near, &near->error) != IDX_OK)
+    if (near->sides[0].documents != NULL && idx_visit_all(index, print_match_documents, near, &near->error) != IDX_OK)
         return false;
     if (near->failed || near->output.error != 0 || interrupt_is_noted()) return !near->failed;
     return idx_pairs(index, &near->options, near_print_pairs, near, &near->error) == IDX_OK && !near->failed;

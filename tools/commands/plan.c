@@ -25,7 +25,7 @@ enum { CELL_SIZE = 24, COLUMN_COUNT = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES 
 struct report {
     struct idx_plan_options options;
     struct strings schemes;         /* Those of --scheme; none: those worth considering. */
-    const char *calibration;        /* A file, or NULL. */
+    const char *calibration_path;   /* A file, or NULL. */
     bool measures;                  /* --measure is given. */
     struct idx_calibration machine; /* Set by measure_or_read_calibration. */
     struct idx_plan plans[MAX_PLANS];
@@ -92,12 +92,12 @@ static void add_note_of_slow_choice(struct report *report, const struct idx_plan
 /* Adds a note if a scheme within the allowed bytes is clearly faster than `chosen`, the plan of auto's scheme, on the
  * machine that was measured. Without a measurement, adds none. */
 static void add_note_of_faster_scheme(struct report *report, const struct idx_plan *chosen) {
-    double count = (double)report->options.count, limit = report->options.max_bytes_per_fingerprint * count;
+    double count = (double)report->options.count, max_bytes = report->options.max_bytes_per_fingerprint * count;
     const struct idx_plan *fastest = chosen;
-    if (limit == 0) limit = report->options.bits * count + (1 << 20); /* What `auto` allows by default. */
+    if (max_bytes == 0) max_bytes = report->options.bits * count + (1 << 20); /* What `auto` allows by default. */
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
-        if (sum_table_bytes(plan) <= limit && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
+        if (sum_table_bytes(plan) <= max_bytes && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
     }
     double gain = 1 - fastest->nanoseconds / chosen->nanoseconds;
     if (report->options.calibration != NULL && gain >= MIN_GAIN)
@@ -294,10 +294,10 @@ static enum idx_status plan_for_block_size(struct report *report, struct idx_err
 static bool make_plans(struct report *report) {
     struct idx_plan_options *options = &report->options;
     struct idx_error error;
-    bool size_is_free = options->block_size == 0;
-    if (size_is_free) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
+    bool chooses_block_size = options->block_size == 0;
+    if (chooses_block_size) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
     enum idx_status status = plan_for_block_size(report, &error);
-    while (size_is_free && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
+    while (chooses_block_size && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
         options->block_size *= 2;
         status = plan_for_block_size(report, &error);
     }
@@ -335,8 +335,8 @@ static bool measure_machine(struct idx_calibration *machine) {
 static bool measure_or_read_calibration(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure_machine(&report->machine)) return false;
-    if (report->calibration != NULL && !calibration_read(report->calibration, &report->machine)) return false;
-    if (report->measures || report->calibration != NULL) report->options.calibration = &report->machine;
+    if (report->calibration_path != NULL && !calibration_read(report->calibration_path, &report->machine)) return false;
+    if (report->measures || report->calibration_path != NULL) report->options.calibration = &report->machine;
     return true;
 }
 
@@ -377,7 +377,7 @@ static int make_and_print_plans(struct report *report, bool json) {
 
 /* Complains and returns false if --count is missing, unless the command only measures, or if there are too many
  * --scheme. */
-static bool check_options(const struct report *report) {
+static bool check_count_and_schemes(const struct report *report) {
     bool only_measures = report->measures && report->schemes.count == 0;
     if (report->options.count == 0 && !only_measures)
         return complain_of_usage("--count is missing: the expected number of fingerprints");
@@ -403,7 +403,7 @@ int command_plan(int argc, char **argv) {
     };
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))
-        status = check_options(report) ? make_and_print_plans(report, format == PRINTS_JSON) : ENDS_BADLY;
+        status = check_count_and_schemes(report) ? make_and_print_plans(report, format == PRINTS_JSON) : ENDS_BADLY;
     strings_free(&report->schemes);
     free(report);
     return status;

@@ -21,8 +21,7 @@ static void print_sentence(struct output *output, const char *sentence) {
  * them and says what is wrong. This is a visitor of idx_verify, whose context is a struct report. */
 static void print_file_result(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
-    size_t length = strlen(report->path);
-    const char *slash = report->path[length - 1] == '/' ? "" : "/";
+    const char *slash = report->path[strlen(report->path) - 1] == '/' ? "" : "/";
     if (status == IDX_OK) {
         output_printable(report->output, report->path);
         output_format(report->output, "%s%s: OK\n", slash, file);
@@ -57,12 +56,12 @@ static int verify_index(const char *path, struct output *output) {
 int command_verify(int argc, char **argv) {
     struct output output = OUTPUT_STANDARD;
     struct strings operands;
-    int worst = ENDS_WELL, status;
+    int worst_status = ENDS_WELL, status;
     const struct grammar grammar = {&help_verify, NULL, 0, "INDEX", 1, SIZE_MAX};
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
     for (size_t i = 0; i < operands.count; i++) {
         status = verify_index(operands.values[i], &output);
-        if (status > worst) worst = status;
+        if (status > worst_status) worst_status = status;
     }
-    return output_close(&output) ? worst : ENDS_BADLY;
+    return output_close(&output) ? worst_status : ENDS_BADLY;
 }

@@ -22,9 +22,9 @@ bool text_reader_open(struct text_reader *reader, const char *recipe, const stru
 }
 
 char *text_make_canonical_recipe(const char *recipe) {
-    char *same = strdup(recipe);
-    if (same == NULL) complain("out of memory");
-    return same;
+    char *copy = strdup(recipe);
+    if (copy == NULL) complain("out of memory");
+    return copy;
 }
 
 double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {

@@ -58,7 +58,7 @@ static bool pass_file_fingerprints(struct chunk *chunk) {
 
 /* Adds fingerprints of the index to the chunk. Sets visitor_stopped and returns false if the visitor stops; the flag is
  * needed, since idx_visit_part, whose visitor this is, then returns IDX_OK. Its context is a struct chunk. */
-static bool add_fingerprints_to_chunk(void *context, const uint64_t *fingerprints, size_t count) {
+static bool add_all_to_chunk(void *context, const uint64_t *fingerprints, size_t count) {
     struct chunk *chunk = context;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) ok = add_fingerprint_to_chunk(chunk, fingerprints[i]);
@@ -72,9 +72,8 @@ static bool add_fingerprints_to_chunk(void *context, const uint64_t *fingerprint
 static bool pass_index_fingerprints(struct chunk *chunk) {
     struct fingerprint_source *source = chunk->source;
     struct idx_error error;
-    uint32_t part_count = source->part_count == 0 ? 1 : source->part_count;
-    return succeeded(idx_visit_part(source->index, source->part, part_count, add_fingerprints_to_chunk, chunk, &error),
-                     &error) &&
+    uint32_t parts = source->part_count == 0 ? 1 : source->part_count;
+    return succeeded(idx_visit_part(source->index, source->part, parts, add_all_to_chunk, chunk, &error), &error) &&
            !source->visitor_stopped;
 }
 

@@ -39,7 +39,7 @@ struct queries {
     size_t begun_count; /* How many of the fingerprints, texts or IDs above were begun: the last is the current one. */
     struct reader line_reader; /* Standard input. */
     struct totals totals;      /* Those of the lines. */
-    struct text_reader text_reader;
+    struct text_reader reader;
     struct idx_text_table *table;
     struct strings folder;        /* The path of the current folder alone. */
     struct documents documents;   /* The documents of the current folder, or of the current file. */

@@ -8,10 +8,9 @@
 bool queries_open_fingerprinter(struct queries *queries) {
     queries->shingles = (struct output)OUTPUT_BUFFER;
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
-    if (!text_reader_open(&queries->text_reader, queries->recipe, queries->table, queries->rules.bits,
-                          &queries->extract))
+    if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
         return false;
-    const char *recipe = text_reader_get_recipe(&queries->text_reader);
+    const char *recipe = text_reader_get_recipe(&queries->reader);
     recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
     return true;
 }
@@ -22,7 +21,7 @@ static bool fingerprint_raw_text(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
     struct text_result *result = &queries->result;
     queries->returned_count = queries->shingles.length = 0;
-    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->text_reader, raw, result, &raw->bad) &&
+    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->reader, raw, result, &raw->bad) &&
               (!queries->lists_shingles || text_list_shingles(&result->body, NULL, &queries->shingles, &raw->bad));
     if (!ok) result->count = 0;
     return ok;
@@ -113,7 +112,7 @@ enum queries_status queries_next_fingerprint_of_text(struct queries *queries, st
 void queries_close_texts(struct queries *queries) {
     raw_document_free(&queries->raw);
     if (queries->in_folder) documents_free(&queries->documents);
-    text_reader_close(&queries->text_reader);
+    text_reader_close(&queries->reader);
     text_table_free(queries->table);
     free(queries->shingles.bytes);
 }

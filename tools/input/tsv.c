@@ -31,7 +31,7 @@ static bool check_id_length(size_t id_bytes, struct problem *problem) {
  * too long. */
 static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, const char *id_end,
                              struct tsv_record *record, struct problem *problem) {
-    bool ids_alone = has_ids_alone(rules);
+    bool alone = has_ids_alone(rules);
     size_t id_bytes = 0;
     char byte;
     record->id = id;
@@ -39,14 +39,13 @@ static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, cons
     record->escaped = true;
     for (const char *next = id; next < id_end; id_bytes++) {
         if (*next == '\t')
-            return problem_set(problem, "the line has a %s tab, which an ID can't contain",
-                               ids_alone ? "second" : "third");
+            return problem_set(problem, "the line has a %s tab, which an ID can't contain", alone ? "second" : "third");
         size_t sequence_length = *next == '\\' ? escape_decode_sequence(next, id_end, &byte) : 1;
         if (sequence_length == 0)
             return problem_set(problem,
                                "after a %stab, an ID is escaped: a backslash must be followed by t, n, another "
                                "backslash, or x and two lower-case hex digits",
-                               ids_alone ? "" : "second ");
+                               alone ? "" : "second ");
         next += sequence_length;
     }
     return check_id_length(id_bytes, problem);
@@ -102,9 +101,8 @@ enum tsv_kind tsv_parse_line(const struct tsv_rules *rules, const char *line, si
         return parse_marked_line(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
-    size_t fingerprint_length = tab != NULL ? (size_t)(tab - line) : length;
-    if (!notation_parse_fingerprint(rules->notation, rules->bits, line, fingerprint_length, &record->fingerprint,
-                                    problem))
+    size_t digit_count = tab != NULL ? (size_t)(tab - line) : length;
+    if (!notation_parse_fingerprint(rules->notation, rules->bits, line, digit_count, &record->fingerprint, problem))
         return TSV_BAD;
     return parse_id_after_fingerprint(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
 }
