@@ -38,16 +38,16 @@ static bool check_token(const char *token, size_t length, const char *source) {
 }
 
 bool guard_open(struct guard *guard, const struct serve_options *options) {
-    const char *variable = getenv(TOKEN_VARIABLE), *file = options->token_file;
+    const char *environment_token = getenv(TOKEN_VARIABLE), *token_path = options->token_file;
     ssize_t length;
     *guard = (struct guard){.hosts = &options->hosts, .origins = &options->origins};
     if (!options->writable) return true;
-    if (file != NULL) {
-        length = read_token_file(file, guard->token, sizeof guard->token);
+    if (token_path != NULL) {
+        length = read_token_file(token_path, guard->token, sizeof guard->token);
         if (length < 0) return false;
-    } else if (variable != NULL) {
-        length = (ssize_t)strnlen(variable, sizeof guard->token);
-        memcpy(guard->token, variable, (size_t)length);
+    } else if (environment_token != NULL) {
+        length = (ssize_t)strnlen(environment_token, sizeof guard->token);
+        memcpy(guard->token, environment_token, (size_t)length);
         unsetenv(TOKEN_VARIABLE);
     } else {
         return complain_of_usage(
@@ -57,7 +57,7 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
     while (length > 0 && strchr("\r\n", guard->token[length - 1]) != NULL) guard->token[--length] = '\0';
     guard->token_length = (size_t)length;
     return check_token(guard->token, guard->token_length,
-                       file != NULL ? file : "the environment variable " TOKEN_VARIABLE);
+                       token_path != NULL ? token_path : "the environment variable " TOKEN_VARIABLE);
 }
 
 bool guard_accepts_token(const struct guard *guard, const char *authorization) {

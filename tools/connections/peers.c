@@ -73,7 +73,7 @@ static bool is_overdue(const struct peer *peer, uint64_t now) {
 
 /* Returns whether the client has ended its side of the connection without a whole request, in a phase that began more
  * than a second before `now`, in nanoseconds. libmicrohttpd may miss an end that comes together with bytes. */
-static bool has_given_up(const struct peer *peer, uint64_t now) {
+static bool has_abandoned_request(const struct peer *peer, uint64_t now) {
     struct pollfd polled = {.fd = peer->socket, .events = POLLRDHUP};
     int phase = atomic_load(&peer->phase);
     if (peer->socket < 0 || (phase != PEER_WAITS && phase != PEER_SENDS)) return false;
@@ -107,7 +107,7 @@ void peers_close_overdue(struct peers *peers) {
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (is_overdue(peer, now)) shut_socket_down(peer, SHUT_RDWR);
-        if (has_given_up(peer, now)) shut_socket_down(peer, SHUT_RD); /* What the client sent is still read. */
+        if (has_abandoned_request(peer, now)) shut_socket_down(peer, SHUT_RD); /* What the client sent is still read. */
         if (peer->socket < 0) shut_count++;
     }
     /* peers->count still has the connections that were shut down, above or by an earlier call: their threads close

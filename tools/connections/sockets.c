@@ -61,10 +61,10 @@ static bool open_unix_socket(struct sockets *sockets, const char *path, const ch
     remove_stale_socket(&address);
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0) return complain_of_address(name, strerror(errno));
-    unsigned place = sockets->count++;
-    sockets->list[place] = listener;
+    unsigned index = sockets->count++;
+    sockets->descriptors[index] = listener;
     if (!listen_at(listener, &address, sizeof address.local, name)) return false;
-    sockets->paths[place] = path; /* Noted for removal only now: before, the path may be somebody else's. */
+    sockets->paths[index] = path; /* Noted for removal only now: before, the path may be somebody else's. */
     return true;
 }
 
@@ -90,7 +90,7 @@ static bool split_address(const char *name, char *host, size_t host_size, const 
 /* Listens at ADDRESS:PORT or unix:PATH, and adds the socket to `sockets`. If the host has several addresses, only the
  * first one is used. Complains and returns false if that fails; the socket, if there is one by then, is added even
  * so. */
-static bool open_named_address(struct sockets *sockets, const char *name) {
+static bool open_socket_by_name(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
     union address address;
     char host[256];
@@ -106,7 +106,7 @@ static bool open_named_address(struct sockets *sockets, const char *name) {
     int listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     freeaddrinfo(found);
     if (listener < 0) return complain_of_address(name, strerror(errno));
-    sockets->list[sockets->count++] = listener;
+    sockets->descriptors[sockets->count++] = listener;
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &enabled, sizeof enabled);
     return listen_at(listener, &address, length, name);
 }
@@ -137,7 +137,7 @@ static bool add_passed_sockets(struct sockets *sockets) {
             return complain("descriptor %d was passed as a socket, but is no listening stream socket", passed);
         fcntl(passed, F_SETFD, FD_CLOEXEC);
         fcntl(passed, F_SETFL, O_NONBLOCK);
-        sockets->list[sockets->count++] = passed;
+        sockets->descriptors[sockets->count++] = passed;
     }
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
@@ -162,9 +162,9 @@ bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     *sockets = (struct sockets){.count = 0};
     if (addresses->count > MAX_SOCKETS) return complain_of_usage("--listen can be given %d times", MAX_SOCKETS);
     for (size_t i = 0; i < addresses->count; i++)
-        if (!open_named_address(sockets, addresses->values[i])) return false;
+        if (!open_socket_by_name(sockets, addresses->values[i])) return false;
     if (sockets->count == 0 && !add_passed_sockets(sockets)) return false;
-    return sockets->count > 0 || open_named_address(sockets, DEFAULT_ADDRESS);
+    return sockets->count > 0 || open_socket_by_name(sockets, DEFAULT_ADDRESS);
 }
 
 void sockets_print_addresses(const struct sockets *sockets) {
@@ -172,7 +172,7 @@ void sockets_print_addresses(const struct sockets *sockets) {
         union address address;
         socklen_t length = sizeof address;
         char host[128], port[16];
-        if (getsockname(sockets->list[i], &address.any, &length) != 0) continue;
+        if (getsockname(sockets->descriptors[i], &address.any, &length) != 0) continue;
         if (address.any.sa_family == AF_UNIX)
             complain("listening at unix:%.*s", (int)(length - offsetof(struct sockaddr_un, sun_path)),
                      address.local.sun_path);
@@ -186,7 +186,7 @@ void sockets_print_addresses(const struct sockets *sockets) {
 void sockets_close(struct sockets *sockets) {
     for (unsigned i = 0; i < sockets->count; i++) {
         if (sockets->paths[i] != NULL) unlink(sockets->paths[i]);
-        close(sockets->list[i]);
+        close(sockets->descriptors[i]);
     }
     sockets->count = 0;
 }

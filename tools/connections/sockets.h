@@ -10,7 +10,7 @@
 enum { MAX_SOCKETS = 16 };
 
 struct sockets {
-    int list[MAX_SOCKETS];          /* Their descriptors. */
+    int descriptors[MAX_SOCKETS];   /* The first `count` of them are open. */
     const char *paths[MAX_SOCKETS]; /* Paths of the UNIX sockets that sockets_open made; NULL for others. */
     unsigned count;
 };

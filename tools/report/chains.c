@@ -12,11 +12,11 @@ enum { MAX_BATCH_QUERIES = 1 << 12 };
 
 /* ---- Choosing ---- */
 
-/* Inserts the cluster `current`, which has ended, into `chains`, where the largest cluster comes first. Does so only if
- * the cluster has documents beyond k from its representative, and is among the FINDINGS_CHAINS largest such
+/* Inserts the cluster of `current_ends`, which has ended, into `chains`, where the largest cluster comes first. Does so
+ * only if the cluster has documents beyond k from its representative, and is among the FINDINGS_CHAINS largest such
  * clusters. */
 static void insert_ended_cluster(struct findings *findings) {
-    const struct chain_ends *ends = &findings->current;
+    const struct chain_ends *ends = &findings->current_ends;
     size_t place = findings->chain_count;
     if (ends->size.far == 0) return;
     while (place > 0 && findings->chains[place - 1].ends.size.documents < ends->size.documents) place--;
@@ -27,7 +27,7 @@ static void insert_ended_cluster(struct findings *findings) {
 }
 
 void chains_add_member(struct findings *findings, const struct idx_cluster_member *member) {
-    struct chain_ends *ends = &findings->current;
+    struct chain_ends *ends = &findings->current_ends;
     if (member == NULL || member->cluster != ends->size.cluster) {
         insert_ended_cluster(findings);
         *ends = (struct chain_ends){.distance = 0};

@@ -9,10 +9,10 @@
 enum { MAX_TOTAL_TEXT_BYTES = 1 << 21 };
 
 /* Converts a share from units of 1/IDX_THRESHOLD_ONE to a number up to 1. */
-static double convert_share(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
+static double share_to_double(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
 
 /* Returns the share of an option as a number up to 1, or null for 0, which means that the option was not given. */
-static json_t *pack_share(int64_t share) { return share > 0 ? json_real(convert_share(share)) : json_null(); }
+static json_t *pack_share(int64_t share) { return share > 0 ? json_real(share_to_double(share)) : json_null(); }
 
 /* Returns an integer, which must be below 2^63, since those of JSON are signed here. */
 static json_t *pack_number(uint64_t number) { return json_integer((json_int_t)number); }
@@ -69,11 +69,12 @@ static json_t *pack_fates(const struct findings *findings, const struct page_ori
 static json_t *pack_distance_level(const struct findings *findings, unsigned distance, uint64_t within_count) {
     const struct idx_cluster_summary *clusters = &findings->levels[distance].clusters;
     const bool is_known = distance <= findings->k;
-    uint64_t pairs = findings->levels[distance].pairs;
-    if (!is_known && findings->sampled > 0)
-        pairs = (uint64_t)((double)pairs * (double)findings->fingerprints / (2 * (double)findings->sampled) + 0.5);
+    uint64_t pairs = findings->levels[distance].pair_count;
+    if (!is_known && findings->sampled_count > 0)
+        pairs = (uint64_t)((double)pairs * (double)findings->fingerprint_count / (2 * (double)findings->sampled_count) +
+                           0.5);
     return json_pack("{s:i,s:o,s:b,s:o,s:o,s:o,s:o,s:o}", "distance", (int)distance, "pairs", pack_number(pairs),
-                     "estimated", !is_known && findings->sampled < findings->fingerprints, "dropped",
+                     "estimated", !is_known && findings->sampled_count < findings->fingerprint_count, "dropped",
                      pack_if_known(is_known, clusters->clustered - clusters->clusters), "clusters",
                      pack_if_known(is_known, clusters->clusters), "largest",
                      pack_if_known(is_known, clusters->largest_count > 0 ? clusters->largest[0].documents : 0), "far",
@@ -85,15 +86,16 @@ static json_t *pack_distance_level(const struct findings *findings, unsigned dis
 static json_t *pack_threshold_level(const struct findings *findings, size_t i) {
     const struct level *level = &findings->levels[i];
     const bool is_decided = i < findings->decided_count || i == findings->asked_level;
-    return json_pack("{s:f,s:o,s:b,s:o,s:o,s:o}", "threshold", convert_share(level->threshold), "pairs",
-                     pack_number(level->pairs), "estimated", i >= findings->exact_count, "dropped",
-                     pack_number(level->dropped), "clusters", pack_if_known(is_decided, level->clusters.clusters),
+    return json_pack("{s:f,s:o,s:b,s:o,s:o,s:o}", "threshold", share_to_double(level->threshold), "pairs",
+                     pack_number(level->pair_count), "estimated", i >= findings->exact_count, "dropped",
+                     pack_number(level->dropped_count), "clusters", pack_if_known(is_decided, level->clusters.clusters),
                      "largest", pack_if_known(is_decided, level->largest));
 }
 
-/* Returns how many levels the findings have: one for each distance from 0 to `farthest`, or one for each threshold. */
+/* Returns how many levels the findings have: one for each distance from 0 to `farthest_distance`, or one for each
+ * threshold. */
 static size_t count_levels(const struct findings *findings) {
-    return findings_are_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
+    return findings_are_by_distance(findings) ? findings->farthest_distance + 1 : findings->threshold_count;
 }
 
 /* Returns an array of the objects of all levels, as pack_distance_level or pack_threshold_level makes them. */
@@ -101,7 +103,7 @@ static json_t *pack_levels(const struct findings *findings) {
     json_t *levels = json_array();
     uint64_t within_count = 0; /* Sampled fingerprints whose nearest other one is at this level or before. */
     for (unsigned i = 0; i < count_levels(findings); i++) {
-        within_count += findings->levels[i].nearest;
+        within_count += findings->levels[i].nearest_count;
         levels = json_append_value(levels, findings_are_by_distance(findings)
                                                ? pack_distance_level(findings, i, within_count)
                                                : pack_threshold_level(findings, i));
@@ -132,16 +134,16 @@ static json_t *pack_dropped_counts(const struct findings *findings) {
     const size_t first_level = by_distance ? 0 : findings_find_first_level(findings);
     size_t end_level = IDX_MAX_BITS + 1;
     json_t *counts = json_array();
-    while (end_level > first_level && findings->distances[end_level - 1] == 0) end_level--;
+    while (end_level > first_level && findings->dropped_counts[end_level - 1] == 0) end_level--;
     for (size_t i = first_level; i < end_level; i++) {
         double from = (double)i, to = from;
         if (!by_distance) {
             /* A level goes from its own threshold, 0 behind the last level, to that of the level before. */
-            from = convert_share(findings->levels[i].threshold);
-            to = convert_share(findings->levels[i > first_level ? i - 1 : i].threshold);
+            from = share_to_double(findings->levels[i].threshold);
+            to = share_to_double(findings->levels[i > first_level ? i - 1 : i].threshold);
         }
-        counts = json_append_value(
-            counts, json_pack("{s:f,s:f,s:o}", "from", from, "to", to, "number", pack_number(findings->distances[i])));
+        counts = json_append_value(counts, json_pack("{s:f,s:f,s:o}", "from", from, "to", to, "number",
+                                                     pack_number(findings->dropped_counts[i])));
     }
     return counts;
 }
@@ -171,9 +173,9 @@ static json_t *pack_document(const struct findings *findings, const struct shown
         return json_pack("{s:o,s:o}", "id", pack_id(findings, shown), "fingerprint",
                          pack_fingerprint(findings, shown->fingerprint));
     if (shown->text == NULL) return json_pack("{s:o}", "id", pack_id(findings, shown));
-    const size_t compared = printable_find_cut(shown->text, shown->text_length, max_bytes);
+    const size_t compared_bytes = printable_find_cut(shown->text, shown->text_length, max_bytes);
     return json_pack("{s:o,s:o,s:o,s:o}", "id", pack_id(findings, shown), "bytes", pack_number(shown->text_bytes),
-                     "compared", pack_number(compared), "text", json_from_bytes(shown->text, compared));
+                     "compared", pack_number(compared_bytes), "text", json_from_bytes(shown->text, compared_bytes));
 }
 
 /* Returns how many bytes of each text may be in the page: READING_MAX_BODY_BYTES, which no text exceeds, halved until
@@ -245,18 +247,19 @@ static json_t *pack_chains(const struct findings *findings) {
 
 /* Returns an array of how many fingerprints have each bit set, the least significant bit first. */
 static json_t *pack_bit_counts(const struct findings *findings) {
-    json_t *ones = json_array();
+    json_t *counts = json_array();
     for (unsigned i = 0; i < findings->properties.bits; i++)
-        ones = json_append_value(ones, pack_number(findings->ones[i]));
-    return ones;
+        counts = json_append_value(counts, pack_number(findings->bit_counts[i]));
+    return counts;
 }
 
 json_t *data_pack_findings(const struct findings *findings, const struct page_origin *origin) {
-    return json_pack(
-        "{s:o,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o}", "options", pack_options(findings, origin),
-        "has_ids", findings->properties.id_type != IDX_ID_NONE, "has_texts", findings->has_inputs, "fates",
-        pack_fates(findings, origin), "clusters", pack_number(findings->clusters.clusters), "sampled",
-        pack_number(findings->sampled), "levels", pack_levels(findings), "sizes", pack_cluster_sizes(findings),
-        "joined", pack_dropped_counts(findings), "most_pairs", FINDINGS_PAIRS, "pairs", pack_pairs(findings), "chains",
-        pack_chains(findings), "fingerprints", pack_number(findings->fingerprints), "ones", pack_bit_counts(findings));
+    return json_pack("{s:o,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o}", "options",
+                     pack_options(findings, origin), "has_ids", findings->properties.id_type != IDX_ID_NONE,
+                     "has_texts", findings->has_inputs, "fates", pack_fates(findings, origin), "clusters",
+                     pack_number(findings->clusters.clusters), "sampled", pack_number(findings->sampled_count),
+                     "levels", pack_levels(findings), "sizes", pack_cluster_sizes(findings), "joined",
+                     pack_dropped_counts(findings), "most_pairs", FINDINGS_PAIRS, "pairs", pack_pairs(findings),
+                     "chains", pack_chains(findings), "fingerprints", pack_number(findings->fingerprint_count), "ones",
+                     pack_bit_counts(findings));
 }

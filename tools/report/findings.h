@@ -43,16 +43,16 @@ struct level {
     /* Up to k, all pairs of fingerprints; at distance 0, documents whose fingerprint an earlier one has. Beyond k,
      * pairs with a sampled fingerprint, of which those of two sampled ones count twice. By resemblance, pairs of
      * different sets, and a pair for each document whose set an earlier one has. */
-    uint64_t pairs;
+    uint64_t pair_count;
     struct shown_pair shown[FINDINGS_PAIRS];
     size_t shown_count;
     struct idx_cluster_summary clusters; /* The clusters at this distance; empty beyond k. */
-    uint64_t nearest;                    /* Sampled fingerprints whose nearest other one is at this distance. */
+    uint64_t nearest_count;              /* Sampled fingerprints whose nearest other one is at this distance. */
 
     /* By resemblance alone. */
-    int64_t threshold; /* In units of 1/IDX_THRESHOLD_ONE; 0: that of --contained without --resemble. */
-    uint64_t dropped;  /* With this threshold. */
-    uint64_t largest;  /* Documents of the largest cluster. */
+    int64_t threshold;      /* In units of 1/IDX_THRESHOLD_ONE; 0: that of --contained without --resemble. */
+    uint64_t dropped_count; /* Documents that are dropped with this threshold. */
+    uint64_t largest;       /* Documents of the largest cluster. */
 };
 
 /* A fingerprint of a chain, and its first document. */
@@ -81,10 +81,10 @@ struct tally {
 
 struct findings {
     struct idx_properties properties;
-    unsigned k, farthest; /* All pairs are known up to k; those of the sample, up to `farthest`. */
-    uint64_t fingerprints;
-    uint64_t ones[IDX_MAX_BITS]; /* How many fingerprints have each bit set. */
-    uint64_t sampled;            /* Fingerprints, or documents, in the sample. */
+    unsigned k, farthest_distance; /* All pairs are known up to k; those of the sample, up to `farthest_distance`. */
+    uint64_t fingerprint_count;
+    uint64_t bit_counts[IDX_MAX_BITS]; /* How many fingerprints have each bit set. */
+    uint64_t sampled_count;            /* Fingerprints, or documents, in the sample. */
     struct level levels[FINDINGS_DISTANCES];
 
     /* Documents that are compared by their resemblance have no fingerprints: `levels` is then by threshold, the highest
@@ -100,10 +100,10 @@ struct findings {
     struct idx_cluster_summary clusters;
     /* Counts of documents by distance to their representatives, without these; or by level of their resemblance, and
      * behind the last one, of those below it. */
-    uint64_t distances[IDX_MAX_BITS + 1];
+    uint64_t dropped_counts[IDX_MAX_BITS + 1];
     struct chain chains[FINDINGS_CHAINS];
     size_t chain_count;
-    struct chain_ends current; /* The ends in the cluster that is being visited. */
+    struct chain_ends current_ends; /* The ends in the cluster that is being visited. */
 
     /* Documents were read from inputs, which can be read again: their bytes are counted, and their texts shown. */
     bool has_inputs;

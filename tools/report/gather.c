@@ -25,7 +25,7 @@ static bool count_and_offer_pairs(void *context, const struct idx_pair *pairs, s
     struct findings *findings = context;
     for (size_t i = 0; i < pair_count; i++) {
         struct level *level = &findings->levels[pairs[i].distance];
-        level->pairs++;
+        level->pair_count++;
         gather_offer_pair(level, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b});
     }
     return !interrupt_is_noted();
@@ -80,7 +80,7 @@ static enum idx_status summarize_clusters(struct findings *findings, const struc
     level_options.alone = false;
     level_options.distance = 0;
     enum idx_status status = idx_clusters(index, &level_options, offer_equal_pair, &pairs, equal_clusters, error);
-    findings->levels[0].pairs = equal_clusters->clustered - equal_clusters->clusters;
+    findings->levels[0].pair_count = equal_clusters->clustered - equal_clusters->clusters;
     for (unsigned distance = 1; distance <= findings->k && status == IDX_OK; distance++) {
         level_options.distance = distance;
         status = idx_clusters(index, &level_options, ignore_member, NULL, &findings->levels[distance].clusters, error);
@@ -134,13 +134,13 @@ static enum idx_status describe_chains(struct findings *findings, struct idx_doc
 static enum idx_status describe_pairs_and_chains(struct findings *findings, struct idx_documents *documents,
                                                  struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    for (unsigned d = 0; d <= findings->farthest; d++) {
-        struct level *level = &findings->levels[d];
+    for (unsigned distance = 0; distance <= findings->farthest_distance; distance++) {
+        struct level *level = &findings->levels[distance];
         for (size_t i = 0; i < level->shown_count && status == IDX_OK; i++) {
             struct shown_pair *pair = &level->shown[i];
             struct shown_document *both = &findings->shown[findings->shown_count];
             status = describe_document(&both[0], documents, pair->a, 0, error);
-            if (status == IDX_OK) status = describe_document(&both[1], documents, pair->b, d == 0 ? 1 : 0, error);
+            if (status == IDX_OK) status = describe_document(&both[1], documents, pair->b, distance == 0, error);
             if (both[0].number > both[1].number) {
                 struct shown_document later = both[0];
                 both[0] = both[1];

@@ -31,9 +31,9 @@ bool levels_gather_findings(struct findings *findings, struct resemble *resemble
 /* Returns a hash of a value. Different values have different hashes, and 0 has the hash 0. */
 uint64_t sample_hash(uint64_t value);
 
-/* Counts fingerprints and the bits that they have set, chooses `farthest`, looks a sample up in the whole index, and
- * counts and offers its matches beyond k. If that fails, returns false, and sets *error; its status stays IDX_OK after
- * a complaint, or if a signal was noted. */
+/* Counts fingerprints and the bits that they have set, chooses `farthest_distance`, looks a sample up in the whole
+ * index, and counts and offers its matches beyond k. If that fails, returns false, and sets *error; its status stays
+ * IDX_OK after a complaint, or if a signal was noted. */
 bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                   struct idx_error *error);
 

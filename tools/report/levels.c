@@ -23,19 +23,19 @@ struct comparison {
     struct findings *findings;
     struct idx_sets *sets;
     struct idx_keep_options options;
-    size_t count;                     /* How many sets there are. */
-    uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all documents. */
-    int64_t *preferences;             /* Those of the sample, which `options` points to; NULL: of all documents. */
-    struct idx_kept_set *kept;        /* Which document each one joins at the threshold that was compared last. */
-    uint32_t *joined_counts;          /* How many documents join each one, itself included; 0: it is dropped. */
-    double work[FINDINGS_THRESHOLDS]; /* Pairs of sets that were compared for each level. */
+    size_t set_count;          /* How many sets there are. */
+    uint64_t *numbers;         /* The documents of the sample, ascending; NULL: all documents. */
+    int64_t *preferences;      /* Those of the sample, which `options` points to; NULL: of all documents. */
+    struct idx_kept_set *kept; /* Which document each one joins at the threshold that was compared last. */
+    uint32_t *joined_counts;   /* How many documents join each one, itself included; 0: it is dropped. */
+    double compared_pair_counts[FINDINGS_THRESHOLDS]; /* Pairs of sets that were compared for each level. */
 };
 
 /* ---- Thresholds ---- */
 
 /* Appends a level with this threshold, in units of 1/IDX_THRESHOLD_ONE. There must be fewer than FINDINGS_THRESHOLDS
  * levels. */
-static void add_threshold(struct findings *findings, int64_t threshold) {
+static void add_level(struct findings *findings, int64_t threshold) {
     findings->levels[findings->threshold_count++].threshold = threshold;
 }
 
@@ -44,10 +44,10 @@ static void add_threshold(struct findings *findings, int64_t threshold) {
  * `asked`: 0 stands for that of --contained. */
 static void set_thresholds(struct findings *findings, int64_t asked) {
     const int64_t tenth = IDX_THRESHOLD_ONE / 10;
-    if (findings->contained > 0) add_threshold(findings, 0);
+    if (findings->contained > 0) add_level(findings, 0);
     for (int64_t threshold = IDX_THRESHOLD_ONE; threshold > 0; threshold -= tenth) {
-        add_threshold(findings, threshold);
-        if (asked < threshold && asked > threshold - tenth) add_threshold(findings, asked);
+        add_level(findings, threshold);
+        if (asked < threshold && asked > threshold - tenth) add_level(findings, asked);
         /* The last level so far has the threshold `asked`: the tenth itself, or the level that was just added. */
         if (asked <= threshold && asked > threshold - tenth) findings->asked_level = findings->threshold_count - 1;
     }
@@ -55,7 +55,7 @@ static void set_thresholds(struct findings *findings, int64_t asked) {
 
 /* Returns whether shared / total is at least `share`, which is in units of 1/IDX_THRESHOLD_ONE. The products must be
  * below 2^64. */
-static bool has_share(uint64_t shared, uint64_t total, int64_t share) {
+static bool meets_share(uint64_t shared, uint64_t total, int64_t share) {
     return shared * (uint64_t)IDX_THRESHOLD_ONE >= (uint64_t)share * total;
 }
 
@@ -63,7 +63,7 @@ static bool has_share(uint64_t shared, uint64_t total, int64_t share) {
  * threshold_count if all thresholds are. */
 static size_t find_level(const struct findings *findings, uint64_t shared, uint64_t total) {
     size_t level = findings_find_first_level(findings);
-    while (level < findings->threshold_count && !has_share(shared, total, findings->levels[level].threshold)) level++;
+    while (level < findings->threshold_count && !meets_share(shared, total, findings->levels[level].threshold)) level++;
     return level;
 }
 
@@ -80,15 +80,15 @@ static bool count_and_offer_pair(void *context, const struct idx_set_pair *pair)
     const uint64_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
     const int64_t contained = findings->contained;
     const bool is_contained =
-        contained > 0 && smaller >= findings->contained_size && has_share(pair->shared, smaller, contained);
-    const bool comes_last = is_contained && has_share(pair->shared, pair->total, contained);
+        contained > 0 && smaller >= findings->contained_size && meets_share(pair->shared, smaller, contained);
+    const bool comes_last = is_contained && meets_share(pair->shared, pair->total, contained);
     struct level *level = &findings->levels[is_contained ? 0 : find_level(findings, pair->shared, pair->total)];
     const struct shown_pair shown = {.key = (uint64_t)comes_last << 63,
                                      .a = numbers != NULL ? numbers[pair->first] : pair->first,
                                      .b = numbers != NULL ? numbers[pair->second] : pair->second,
                                      .resemblance = (double)pair->shared / pair->total,
                                      .contained = contained > 0 ? (double)pair->shared / (double)smaller : 0};
-    if (pair->second >= known) level->pairs++;
+    if (pair->second >= known) level->pair_count++;
     if (pair->first >= known) gather_offer_pair(level, shown);
     return !interrupt_is_noted();
 }
@@ -109,12 +109,12 @@ static bool find_pairs_to_level(struct comparison *comparison, size_t level) {
 /* Sets how many clusters a level has, the size of the largest one in documents, and how many documents are dropped.
  * kept[i].kept is the document that document i joins; a kept one joins itself. Overwrites joined_counts. */
 static void count_clusters(struct comparison *comparison, struct level *level, const struct idx_kept_set *kept) {
-    level->largest = level->clusters.clusters = level->dropped = 0;
-    memset(comparison->joined_counts, 0, comparison->count * sizeof *comparison->joined_counts);
-    for (size_t i = 0; i < comparison->count; i++) comparison->joined_counts[kept[i].kept]++;
-    for (size_t i = 0; i < comparison->count; i++) {
+    level->largest = level->clusters.clusters = level->dropped_count = 0;
+    memset(comparison->joined_counts, 0, comparison->set_count * sizeof *comparison->joined_counts);
+    for (size_t i = 0; i < comparison->set_count; i++) comparison->joined_counts[kept[i].kept]++;
+    for (size_t i = 0; i < comparison->set_count; i++) {
         uint64_t documents = comparison->joined_counts[i];
-        if (documents == 0) level->dropped++;
+        if (documents == 0) level->dropped_count++;
         if (documents < 2) continue; /* A cluster has at least two documents. */
         level->clusters.clusters++;
         if (documents > level->largest) level->largest = documents;
@@ -122,14 +122,14 @@ static void count_clusters(struct comparison *comparison, struct level *level, c
 }
 
 /* Finds which documents the threshold of the level with this index keeps, and sets its clusters, how many documents it
- * drops, and its `work`. Returns false after a complaint, or if a signal was noted. */
+ * drops, and its `compared_pair_counts`. Returns false after a complaint, or if a signal was noted. */
 static bool find_kept_at_level(struct comparison *comparison, size_t level) {
     struct idx_sets_summary summary;
     struct idx_error error;
     comparison->options.threshold = comparison->findings->levels[level].threshold;
     if (!succeeded(idx_sets_keep(comparison->sets, &comparison->options, comparison->kept, &summary, &error), &error))
         return false;
-    comparison->work[level] = (double)summary.candidates;
+    comparison->compared_pair_counts[level] = (double)summary.candidates;
     count_clusters(comparison, &comparison->findings->levels[level], comparison->kept);
     return !interrupt_is_noted();
 }
@@ -137,8 +137,8 @@ static bool find_kept_at_level(struct comparison *comparison, size_t level) {
 /* Allocates `kept` and `joined_counts`. Each has one element more than needed, so that NULL is a failure even if there
  * are no sets. Returns false after a complaint; the caller calls free_comparison even then. */
 static bool allocate_comparison(struct comparison *comparison) {
-    comparison->kept = calloc(comparison->count + 1, sizeof *comparison->kept);
-    comparison->joined_counts = calloc(comparison->count + 1, sizeof *comparison->joined_counts);
+    comparison->kept = calloc(comparison->set_count + 1, sizeof *comparison->kept);
+    comparison->joined_counts = calloc(comparison->set_count + 1, sizeof *comparison->joined_counts);
     return (comparison->kept != NULL && comparison->joined_counts != NULL) || complain("out of memory");
 }
 
@@ -160,9 +160,9 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     const int64_t *preferences = sample->options.preferences;
     size_t chosen = 0;
     sample->options.known = 0;
-    for (uint64_t i = 0; chosen < sample->count; i++) {
+    for (uint64_t i = 0; chosen < sample->set_count; i++) {
         /* i + 1, since the hash of 0 is 0, so that document 0 would always be chosen. */
-        if (sample_hash(i + 1) % (resemble->count - i) >= sample->count - chosen) continue;
+        if (sample_hash(i + 1) % (resemble->count - i) >= sample->set_count - chosen) continue;
         sample->numbers[chosen] = i;
         if (preferences != NULL) sample->preferences[chosen] = preferences[i];
         if (i < resemble->known) sample->options.known++;
@@ -171,18 +171,19 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     if (preferences != NULL) sample->options.preferences = sample->preferences;
 }
 
-/* Chooses the documents of the sample, `sample->count` of them, and finds their pairs and what is dropped at all
+/* Chooses the documents of the sample, `sample->set_count` of them, and finds their pairs and what is dropped at all
  * levels. Returns false after a complaint, or if a signal was noted; the caller calls free_comparison even then. */
 static bool compare_sample(struct comparison *sample, const struct resemble *resemble) {
     struct idx_error error;
-    sample->numbers = calloc(sample->count, sizeof *sample->numbers);
-    sample->preferences = calloc(sample->count, sizeof *sample->preferences);
+    sample->numbers = calloc(sample->set_count, sizeof *sample->numbers);
+    sample->preferences = calloc(sample->set_count, sizeof *sample->preferences);
     if (sample->numbers == NULL || sample->preferences == NULL) return complain("out of memory");
     choose_sample(sample, resemble);
-    bool ok =
-        allocate_comparison(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
-        succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
-        find_pairs_to_level(sample, sample->findings->threshold_count - 1);
+    bool ok = allocate_comparison(sample) &&
+              succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
+              succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->set_count, &error),
+                        &error) &&
+              find_pairs_to_level(sample, sample->findings->threshold_count - 1);
     for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = find_kept_at_level(sample, i);
     idx_sets_close(sample->sets);
     return ok;
@@ -195,20 +196,20 @@ static bool compare_sample(struct comparison *sample, const struct resemble *res
 static void estimate_pairs_and_choose_exact_levels(const struct comparison *sample, uint64_t document_count,
                                                    double mean_set_size, uint64_t memory_bytes) {
     struct findings *findings = sample->findings;
-    const double scale =
-        (double)document_count * (double)(document_count - 1) / ((double)sample->count * (double)(sample->count - 1));
+    const double scale = (double)document_count * (double)(document_count - 1) /
+                         ((double)sample->set_count * (double)(sample->set_count - 1));
     double pairs = 0;
     bool is_decided = true, is_exact = true;
     findings->exact_count = findings->decided_count = 0;
     for (size_t i = 0; i < findings->threshold_count; i++) {
         struct level *level = &findings->levels[i];
-        const double estimate = (double)level->pairs * scale;
+        const double estimate = (double)level->pair_count * scale;
         pairs += estimate;
-        is_decided = is_decided && sample->work[i] * scale * mean_set_size <= (double)MAX_WORK;
+        is_decided = is_decided && sample->compared_pair_counts[i] * scale * mean_set_size <= (double)MAX_WORK;
         is_exact = is_exact && is_decided && pairs * PAIR_BYTES <= (double)(memory_bytes / PAIRS_MEMORY_DIVISOR);
         if (is_decided) findings->decided_count++;
         if (is_exact) findings->exact_count++;
-        level->pairs = is_exact ? 0 : (uint64_t)(estimate + 0.5);
+        level->pair_count = is_exact ? 0 : (uint64_t)(estimate + 0.5);
         if (is_exact) level->shown_count = 0;
     }
 }
@@ -217,18 +218,18 @@ static void estimate_pairs_and_choose_exact_levels(const struct comparison *samp
  * known: kept(i) = kept(e) * sample_kept(i) / sample_kept(e), where e is the last exact level, or with none, all
  * documents. A lower threshold may even keep more, as it may drop a document that others would join. So the estimate of
  * kept(i) may exceed the number of documents; then none is dropped. */
-static void estimate_dropped(struct findings *findings, uint64_t document_count,
-                             const uint64_t dropped_in_sample[FINDINGS_THRESHOLDS]) {
-    double kept = (double)document_count, kept_in_sample = (double)findings->sampled;
+static void estimate_dropped_counts(struct findings *findings, uint64_t document_count,
+                                    const uint64_t dropped_in_sample[FINDINGS_THRESHOLDS]) {
+    double kept = (double)document_count, kept_in_sample = (double)findings->sampled_count;
     if (findings->decided_count > 0) {
-        kept -= (double)findings->levels[findings->decided_count - 1].dropped;
+        kept -= (double)findings->levels[findings->decided_count - 1].dropped_count;
         kept_in_sample -= (double)dropped_in_sample[findings->decided_count - 1];
     }
     for (size_t i = findings->decided_count; i < findings->threshold_count; i++) {
-        const double level_kept_in_sample = (double)findings->sampled - (double)dropped_in_sample[i];
+        const double level_kept_in_sample = (double)findings->sampled_count - (double)dropped_in_sample[i];
         const uint64_t level_kept = (uint64_t)(kept * level_kept_in_sample / kept_in_sample + 0.5);
         if (i != findings->asked_level)
-            findings->levels[i].dropped = level_kept < document_count ? document_count - level_kept : 0;
+            findings->levels[i].dropped_count = level_kept < document_count ? document_count - level_kept : 0;
     }
 }
 
@@ -243,16 +244,16 @@ static double compute_mean_set_size(const struct resemble *resemble) {
  * taken, and all levels are exact. Of `memory_bytes`, the pairs may take a part (PAIRS_MEMORY_DIVISOR). Returns false
  * after a complaint, or if a signal was noted. */
 static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory_bytes) {
-    struct comparison sample = {.findings = findings, .options = resemble->keeping, .count = MAX_SAMPLED};
+    struct comparison sample = {.findings = findings, .options = resemble->keeping, .set_count = MAX_SAMPLED};
     const double mean_set_size = compute_mean_set_size(resemble);
     /* A sample of n documents has about n^2 / 2 pairs, each of which takes about mean_set_size comparisons of hashes.
      */
-    while ((double)sample.count * (double)sample.count / 2 * mean_set_size > (double)MAX_SAMPLE_WORK &&
-           sample.count > 2)
-        sample.count /= 2;
+    while ((double)sample.set_count * (double)sample.set_count / 2 * mean_set_size > (double)MAX_SAMPLE_WORK &&
+           sample.set_count > 2)
+        sample.set_count /= 2;
     findings->exact_count = findings->decided_count = findings->threshold_count;
-    if (resemble->count <= sample.count) return true;
-    findings->sampled = sample.count;
+    if (resemble->count <= sample.set_count) return true;
+    findings->sampled_count = sample.set_count;
     bool ok = compare_sample(&sample, resemble);
     if (ok) estimate_pairs_and_choose_exact_levels(&sample, resemble->count, mean_set_size, memory_bytes);
     free_comparison(&sample);
@@ -263,18 +264,20 @@ static bool sample_levels(struct findings *findings, const struct resemble *rese
 
 /* Compares all documents at the levels that sample_levels chose to be exact, and estimates what the others drop.
  * Returns false after a complaint, or if a signal was noted. */
-static bool compare_all(struct findings *findings, const struct resemble *resemble) {
-    struct comparison comparison = {
-        .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
+static bool compare_all_documents(struct findings *findings, const struct resemble *resemble) {
+    struct comparison comparison = {.findings = findings,
+                                    .sets = resemble->sets,
+                                    .options = resemble->keeping,
+                                    .set_count = (size_t)resemble->count};
     uint64_t dropped_in_sample[FINDINGS_THRESHOLDS];
     /* Copied, since finding the exact levels overwrites what the sample set. */
-    for (size_t i = 0; i < findings->threshold_count; i++) dropped_in_sample[i] = findings->levels[i].dropped;
+    for (size_t i = 0; i < findings->threshold_count; i++) dropped_in_sample[i] = findings->levels[i].dropped_count;
     bool ok = allocate_comparison(&comparison) &&
               (findings->exact_count == 0 || find_pairs_to_level(&comparison, findings->exact_count - 1));
     for (size_t i = 0; i < findings->decided_count && ok; i++)
         if (i != findings->asked_level) ok = find_kept_at_level(&comparison, i); /* resemble->kept is that level's. */
     if (ok) count_clusters(&comparison, &findings->levels[findings->asked_level], resemble->kept);
-    if (ok && findings->sampled > 0) estimate_dropped(findings, resemble->count, dropped_in_sample);
+    if (ok && findings->sampled_count > 0) estimate_dropped_counts(findings, resemble->count, dropped_in_sample);
     free_comparison(&comparison);
     return ok;
 }
@@ -308,11 +311,11 @@ bool levels_gather_findings(struct findings *findings, struct resemble *resemble
     findings->contained_size = resemble->contained_size;
     set_thresholds(findings, resemble->threshold);
     if (!sample_levels(findings, resemble, memory_bytes != 0 ? memory_bytes : DEFAULT_MEMORY_BYTES) ||
-        !compare_all(findings, resemble))
+        !compare_all_documents(findings, resemble))
         return false;
     for (uint64_t i = 0; i < resemble->count; i++) {
         const struct idx_kept_set *kept = &resemble->kept[i];
-        if (kept->kept != i) findings->distances[find_level(findings, kept->shared, kept->total)]++;
+        if (kept->kept != i) findings->dropped_counts[find_level(findings, kept->shared, kept->total)]++;
     }
     describe_shown_pairs(findings, resemble);
     return true;

@@ -32,7 +32,7 @@ static void write_html_string(struct output *output, const json_t *string) {
 /* Writes a value as HTML. An object becomes a table with a row for each member, and an array of objects a table with a
  * row for each object, all of which must have the members of the first one. NULL is written as no. */
 static void write_html_value(struct output *output, json_t *value) {
-    json_t *first = json_array_get(value, 0), *item; /* `first` is NULL unless the value is an array with items. */
+    json_t *first_item = json_array_get(value, 0), *item; /* `first_item` may be NULL: no array, or an empty one. */
     const char *name;
     size_t i;
     if (json_is_object(value)) {
@@ -43,9 +43,9 @@ static void write_html_value(struct output *output, json_t *value) {
             output_text(output, "</td></tr>\n");
         }
         output_text(output, "</table>\n");
-    } else if (json_is_object(first)) {
+    } else if (json_is_object(first_item)) {
         output_text(output, "<table>\n<tr>");
-        json_object_foreach(first, name, item) output_format(output, "<th scope=\"col\">%s</th>", name);
+        json_object_foreach(first_item, name, item) output_format(output, "<th scope=\"col\">%s</th>", name);
         json_array_foreach(value, i, item) {
             json_t *member;
             output_text(output, "</tr>\n<tr>");
@@ -77,7 +77,7 @@ static void write_html_value(struct output *output, json_t *value) {
 /* Writes a part of the data, which is JSON, to the output that is the context. Escapes each <, so that no </script> in
  * the data ends the script around it. This is a json_dump_callback_t. Returns 0, which means success: the output keeps
  * its own error. */
-static int write_data(const char *bytes, size_t length, void *context) {
+static int write_json(const char *bytes, size_t length, void *context) {
     for (size_t i = 0; i < length; i++) {
         if (bytes[i] == '<')
             output_text(context, "\\u003c");
@@ -106,7 +106,7 @@ bool page_write(struct output *output, const struct findings *findings, const st
                   origin->command, idx_version());
     write_html_value(output, data);
     output_text(output, "</noscript>\n<script type=\"application/json\" id=\"data\">");
-    bool ok = data != NULL && json_dump_callback(data, write_data, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
+    bool ok = data != NULL && json_dump_callback(data, write_json, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
     output_text(output, "</script>\n<script>");
     output_text(output, asset_shared);
     output_text(output, "</script>\n<script>");

@@ -18,7 +18,7 @@ static const char page_name[] = "report"; /* The name of the page in the scratch
 /* ---- Checking ---- */
 
 /* Returns whether there is a regular file at `path` that begins as reports do; false also if it can't be read. */
-static bool is_report(const char *path) {
+static bool is_report_file(const char *path) {
     char first_bytes[64];
     const size_t length = strlen(page_begin); /* It is shorter than `first_bytes`. */
     struct stat status;
@@ -37,7 +37,7 @@ bool report_check(const struct report *report) {
     size_t length = strlen(report->path);
     if (length > 0 && report->path[length - 1] == '/')
         return complain_of_usage("%s needs the name of a file, but %s is that of a folder", option_name, report->path);
-    if (lstat(report->path, &status) != 0 || is_report(report->path)) /* Nothing is there, or only a report. */
+    if (lstat(report->path, &status) != 0 || is_report_file(report->path)) /* Nothing is there, or only a report. */
         return folder_check_parent(report->path, option_name);
     return complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name",
                     report->path, option_name);
@@ -47,7 +47,7 @@ bool report_check(const struct report *report) {
 
 void report_add_member(struct report *report, const struct idx_cluster_member *member) {
     report->findings.k = report->listing->options.distance;
-    if (!member->is_representative) report->findings.distances[member->distance]++;
+    if (!member->is_representative) report->findings.dropped_counts[member->distance]++;
     chains_add_member(&report->findings, member);
 }
 
@@ -79,7 +79,7 @@ bool report_gather_by_resemblance(struct report *report, struct resemble *resemb
     return ok;
 }
 
-bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped) {
+bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped_bits) {
     struct findings *findings = &report->findings;
     struct place place;
     uint64_t number = 0; /* That of the next document that was compared. */
@@ -94,7 +94,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
         bool is_known = false, is_dropped = false;
         if (place.fate == FATE_COMPARED) {
             is_known = resemble_is_like_known(intake->resemble, number);
-            is_dropped = bit_is_set(dropped, number);
+            is_dropped = bit_is_set(dropped_bits, number);
             number++;
         }
         if (is_dropped)

@@ -34,9 +34,9 @@ bool report_gather_by_distance(struct report *report, const struct idx_index *in
 bool report_gather_by_resemblance(struct report *report, struct resemble *resemble);
 
 /* Adds to the findings how many documents and bytes of the inputs were kept and dropped, by the journal of the intake.
- * `dropped` has a bit for each document that was compared. Call this after report_gather_by_resemblance. Complains and
- * returns false if the journal can't be read. */
-bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
+ * `dropped_bits` has a bit for each document that was compared. Call this after report_gather_by_resemblance. Complains
+ * and returns false if the journal can't be read. */
+bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped_bits);
 
 /* Reads the inputs again for the texts of the documents that are shown, and stores copies of them, by the rules of the
  * first reading. Call this after report_gather_by_resemblance. Returns false after a complaint, or if a signal was

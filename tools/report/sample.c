@@ -34,8 +34,8 @@ static bool count_fingerprints(void *context, const uint64_t *fingerprints, size
     struct findings *findings = context;
     for (size_t i = 0; i < fingerprint_count; i++)
         for (unsigned bit = 0; bit < findings->properties.bits; bit++)
-            findings->ones[bit] += fingerprints[i] >> bit & 1;
-    findings->fingerprints += fingerprint_count;
+            findings->bit_counts[bit] += fingerprints[i] >> bit & 1;
+    findings->fingerprint_count += fingerprint_count;
     return !interrupt_is_noted();
 }
 
@@ -69,9 +69,10 @@ static bool add_candidates(void *context, const uint64_t *fingerprints, size_t f
 /* ---- Comparing ---- */
 
 /* Counts the last query at the level of its nearest match, once all its matches were visited. Does nothing if none was
- * found within `farthest`. */
+ * found within `farthest_distance`. */
 static void count_nearest_of_last_query(struct sampling *sampling) {
-    if (sampling->nearest <= sampling->findings->farthest) sampling->findings->levels[sampling->nearest].nearest++;
+    if (sampling->nearest <= sampling->findings->farthest_distance)
+        sampling->findings->levels[sampling->nearest].nearest_count++;
     sampling->nearest = UINT_MAX;
 }
 
@@ -89,7 +90,7 @@ static bool count_and_offer_matches(void *context, size_t query, const struct id
         if (distance == 0) continue; /* It is the query itself. */
         if (distance < sampling->nearest) sampling->nearest = distance;
         if (distance <= sampling->findings->k) continue; /* find_pairs_within_k found it. */
-        level->pairs++;
+        level->pair_count++;
         gather_offer_pair(level, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a});
     }
     return !interrupt_is_noted();
@@ -107,13 +108,13 @@ struct idx_batch_options sample_get_batch_options(const struct idx_cluster_optio
     return batch_options;
 }
 
-/* Looks up the sample in the whole index at distances up to `farthest`. Returns false after an error of the library,
- * with *error set, or after a signal. */
+/* Looks up the sample in the whole index at distances up to `farthest_distance`. Returns false after an error of the
+ * library, with *error set, or after a signal. */
 static bool compare_sample(struct sampling *sampling, const struct idx_index *index,
                            const struct idx_cluster_options *options, struct idx_error *error) {
     struct progress hidden_progress = {.shown = false};
     const struct idx_batch_options batch_options =
-        sample_get_batch_options(options, sampling->findings->farthest, &hidden_progress);
+        sample_get_batch_options(options, sampling->findings->farthest_distance, &hidden_progress);
     bool ok = idx_batch(index, sampling->fingerprints, sampling->candidate_count, &batch_options,
                         count_and_offer_matches, sampling, error) == IDX_OK;
     count_nearest_of_last_query(sampling);
@@ -124,7 +125,7 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
 
 /* Returns the largest distance at which the sample is compared. It is well above k, so that a reader of the report sees
  * where near-duplicates end, but below the number of bits; and never below k, since pairs are counted up to that. */
-static unsigned choose_farthest(const struct findings *findings) {
+static unsigned choose_farthest_distance(const struct findings *findings) {
     unsigned farthest = 2 * findings->k + 4, max_distance = findings->properties.bits - 1;
     if (farthest > IDX_MAX_K) farthest = IDX_MAX_K;
     if (farthest > max_distance) farthest = max_distance;
@@ -135,19 +136,18 @@ bool sample_index(struct findings *findings, const struct idx_index *index, cons
                   struct idx_error *error) {
     if (idx_visit_part(index, 0, 1, count_fingerprints, findings, error) != IDX_OK || interrupt_is_noted())
         return false;
-    uint64_t fingerprint_count = findings->fingerprints;
-    findings->farthest = choose_farthest(findings);
-    if (fingerprint_count == 0) return true;
-    uint64_t size = MAX_SAMPLE_PAIRS / fingerprint_count;
-    if (size < MIN_SAMPLED) size = MIN_SAMPLED;
-    if (size > fingerprint_count) size = fingerprint_count;
+    findings->farthest_distance = choose_farthest_distance(findings);
+    if (findings->fingerprint_count == 0) return true;
+    uint64_t sample_size = MAX_SAMPLE_PAIRS / findings->fingerprint_count;
+    if (sample_size < MIN_SAMPLED) sample_size = MIN_SAMPLED;
+    if (sample_size > findings->fingerprint_count) sample_size = findings->fingerprint_count;
     struct sampling sampling = {
-        .findings = findings, .sample_size = (size_t)size, .max_hash = UINT64_MAX, .nearest = UINT_MAX};
+        .findings = findings, .sample_size = (size_t)sample_size, .max_hash = UINT64_MAX, .nearest = UINT_MAX};
     sampling.fingerprints = calloc(2 * sampling.sample_size, sizeof *sampling.fingerprints);
     if (sampling.fingerprints == NULL) return complain("out of memory");
     bool ok = idx_visit_part(index, 0, 1, add_candidates, &sampling, error) == IDX_OK && !interrupt_is_noted();
     if (ok) keep_smallest_hashes(&sampling);
-    findings->sampled = sampling.candidate_count;
+    findings->sampled_count = sampling.candidate_count;
     ok = ok && compare_sample(&sampling, index, options, error);
     free(sampling.fingerprints);
     return ok;

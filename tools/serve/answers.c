@@ -105,7 +105,7 @@ bool answers_write_query_and_matches(struct answers *answers, uint64_t query, co
     return answers_write_matches(answers, matches, match_count);
 }
 
-bool answers_look_up_and_write(struct answers *answers, uint64_t query) {
+bool answers_look_up_and_write_one(struct answers *answers, uint64_t query) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
     struct idx_match_lists lists;
@@ -123,7 +123,7 @@ void answers_look_up_and_write_all(struct answers *answers, const uint64_t *quer
     row_begin_array(&answers->rows, "answers");
     for (size_t i = 0; i < query_count; i++) {
         row_begin_object(&answers->rows, NULL);
-        if (!answers_look_up_and_write(answers, queries[i]) || !request_check_limits(answers->request)) return;
+        if (!answers_look_up_and_write_one(answers, queries[i]) || !request_check_limits(answers->request)) return;
         row_end_object(&answers->rows);
     }
     row_end_array(&answers->rows);
@@ -160,17 +160,16 @@ void answers_write_resembling(struct answers *answers, const struct idx_resembli
 
 void answers_look_up_and_write_resembling(struct answers *answers, const struct idx_set *set,
                                           const struct idx_resembling_options *options) {
-    struct request *request = answers->request;
     struct idx_resembling_lists lists;
     struct idx_error error;
     if (idx_list_resembling(answers->index, set, 1, options, &lists, &error) != IDX_OK) {
-        request_fail_by_error(request, &error);
+        request_fail_by_error(answers->request, &error);
         return;
     }
     row_begin(&answers->rows);
     row_write_number(&answers->rows, "features", set->count);
     row_begin_value(&answers->rows, "missed");
-    output_format(&request->answer, "%.2g",
+    output_format(&answers->request->answer, "%.2g",
                   resembling_find_miss_probability(answers->properties->sketch, options->threshold));
     answers_write_resembling(answers, &lists, 0);
     row_end(&answers->rows);

@@ -54,7 +54,7 @@ bool answers_write_matches(struct answers *answers, const struct idx_match *matc
 
 /* Looks the fingerprint `query` up at the answer's distance, and writes what answers_write_query_and_matches writes.
  * Returns false where the request failed: the look-up did, or the answer is beyond a limit. */
-bool answers_look_up_and_write(struct answers *answers, uint64_t query);
+bool answers_look_up_and_write_one(struct answers *answers, uint64_t query);
 
 /* Looks the fingerprints in `queries` up, and writes "answers":[…], with an object for each of them. Then ends the row,
  * which the caller began. Stops where the request fails; the error then replaces the answer. */

@@ -31,7 +31,7 @@ static int open_path_part(int parent, const char *name, bool is_last) {
 
 /* Opens a relative path below a folder, which stays open, part by part. Returns a descriptor of the file, which the
  * caller closes, or -1 if there is none that can be opened. */
-static int open_below(int folder, const char *path) {
+static int open_path_below(int folder, const char *path) {
     char parts[PATH_MAX], *part = parts, *next;
     int descriptor = folder;
     if (strlen(path) >= sizeof parts) return -1;
@@ -50,12 +50,12 @@ static int open_below(int folder, const char *path) {
 /* Opens the file that an ID names. The ID is relative to the folder, or begins with the folder's path as --documents
  * has it. Returns a descriptor of the file, which the caller closes, or -1 if there is none. */
 static int open_document(const struct service *service, const char *id) {
-    const char *folder = service->options->documents;
-    size_t length = strlen(folder);
-    while (length > 0 && folder[length - 1] == '/') length--;
-    int file = *id == '/' ? -1 : open_below(service->documents_folder, id);
-    if (file < 0 && strncmp(id, folder, length) == 0 && id[length] == '/')
-        file = open_below(service->documents_folder, id + length + 1);
+    const char *folder_path = service->options->documents;
+    size_t length = strlen(folder_path);
+    while (length > 0 && folder_path[length - 1] == '/') length--;
+    int file = *id == '/' ? -1 : open_path_below(service->documents_folder, id);
+    if (file < 0 && strncmp(id, folder_path, length) == 0 && id[length] == '/')
+        file = open_path_below(service->documents_folder, id + length + 1);
     return file;
 }
 
@@ -80,14 +80,13 @@ static int append_and_close_file(int file, struct output *bytes) {
 }
 
 void files_answer_document(struct request *request) {
-    struct service *service = request->service;
     struct output bytes = OUTPUT_BUFFER;
-    if (service->documents_folder < 0) {
+    if (request->service->documents_folder < 0) {
         request_fail(request, MHD_HTTP_NOT_FOUND, "this service shows no documents; --documents names their folder");
         return;
     }
     /* An ID with a NUL byte names no file. */
-    int file = strlen(request->id) == request->id_length ? open_document(service, request->id) : -1;
+    int file = strlen(request->id) == request->id_length ? open_document(request->service, request->id) : -1;
     int error = file < 0 ? ENOENT : append_and_close_file(file, &bytes);
     if (error == 0 && !request_hold_bytes(request, bytes.length)) error = ENOMEM;
     if (error == 0)

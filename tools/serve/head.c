@@ -13,10 +13,10 @@
 
 /* What is known of the head while its parts are checked one after the other. */
 struct checked_head {
-    const char *begin, *end;    /* Where the head begins and ends. */
-    const char *checked_end;    /* The end of the last part that was checked. */
-    const char *content_length; /* The value of Content-Length, or NULL. */
-    unsigned hosts, encodings;  /* How many headers Host and Transfer-Encoding there are. */
+    const char *begin, *end;             /* Where the head begins and ends. */
+    const char *checked_end;             /* The end of the last part that was checked. */
+    const char *content_length;          /* The value of Content-Length, or NULL. */
+    unsigned host_count, encoding_count; /* How many headers Host and Transfer-Encoding there are. */
     bool is_chunked;
     const char *fault; /* NULL: no fault was found so far. */
 };
@@ -35,13 +35,13 @@ void head_note_uri(struct request *request, const char *uri) {
  * byte in a gap within a line. A gap beside a part that libmicrohttpd keeps outside the head is not checked. Returns
  * false, and sets the fault, if the gap has anything else. */
 static bool check_gap(struct checked_head *head, const char *gap_begin, const char *gap_end, unsigned max_line_ends) {
-    const size_t max_end_bytes = 2 * (size_t)max_line_ends, max_nuls = max_line_ends == 0 ? 1 : max_end_bytes;
-    size_t nuls = 0, end_bytes = 0;
+    const size_t max_line_end_bytes = 2 * (size_t)max_line_ends, max_nuls = max_line_ends == 0 ? 1 : max_line_end_bytes;
+    size_t nul_count = 0, line_end_bytes = 0;
     if (gap_begin < head->begin || gap_end > head->end) return true;
     for (const char *byte = gap_begin; byte < gap_end; byte++) {
-        if (*byte == '\0') nuls++;
-        if (*byte == '\r' || *byte == '\n') end_bytes++;
-        if (nuls > max_nuls || end_bytes > max_end_bytes || memchr("\0\r\n \t", *byte, 5) == NULL) {
+        if (*byte == '\0') nul_count++;
+        if (*byte == '\r' || *byte == '\n') line_end_bytes++;
+        if (nul_count > max_nuls || line_end_bytes > max_line_end_bytes || memchr("\0\r\n \t", *byte, 5) == NULL) {
             head->fault = "the head has a NUL byte, or a header that goes on in the next line";
             return false;
         }
@@ -67,9 +67,9 @@ static bool has_control_character(const char *value, size_t length) {
  * headers are noted. */
 static void note_header(struct checked_head *head, const char *name, const char *value) {
     if (strcasecmp(name, "Host") == 0) {
-        head->hosts++;
+        head->host_count++;
     } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
-        head->encodings++;
+        head->encoding_count++;
         head->is_chunked = strcasecmp(value, "chunked") == 0;
     } else if (strcasecmp(name, "Content-Length") == 0) {
         if (head->content_length != NULL && strcmp(head->content_length, value) != 0)
@@ -101,15 +101,15 @@ static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, cons
 
 /* Returns what is wrong with the noted headers as a whole, or NULL. */
 static const char *find_contradiction(const struct checked_head *head) {
-    if (head->hosts > 1) return "there is more than one header Host";
-    if (head->encodings > 0 && head->content_length != NULL)
+    if (head->host_count > 1) return "there is more than one header Host";
+    if (head->encoding_count > 0 && head->content_length != NULL)
         return "Content-Length and Transfer-Encoding exclude each other";
-    if (head->encodings > 1 || (head->encodings == 1 && !head->is_chunked))
+    if (head->encoding_count > 1 || (head->encoding_count == 1 && !head->is_chunked))
         return "the Transfer-Encoding can only be chunked";
     return NULL;
 }
 
-bool head_check(struct request *request, const char *method, const char *version, size_t length) {
+bool head_check_syntax(struct request *request, const char *method, const char *version, size_t length) {
     struct checked_head head = {.begin = method, .end = method + length, .checked_end = version + strlen(version)};
     head.fault = request->uri_fault;
     if (head.fault == NULL && check_gap(&head, request->uri_end, version, 0))

@@ -28,7 +28,7 @@ static struct request *wait_and_dequeue_request(struct jobs *jobs) {
 
 /* Answers requests and resumes their connections, until jobs_stop was called and no request waits. The context is the
  * struct jobs. This is the function of each thread. */
-static void *answer_until_end(void *context) {
+static void *answer_requests_until_end(void *context) {
     struct jobs *jobs = context;
     struct request *request;
     while ((request = wait_and_dequeue_request(jobs)) != NULL) {
@@ -42,13 +42,13 @@ bool jobs_start(struct jobs *jobs, unsigned thread_count) {
     *jobs = (struct jobs){.link_of_next = &jobs->first_waiting};
     pthread_mutex_init(&jobs->mutex, NULL);
     pthread_cond_init(&jobs->changed, NULL);
-    jobs->handles = calloc(thread_count, sizeof *jobs->handles);
-    while (jobs->handles != NULL && jobs->started_threads < thread_count) {
-        if (pthread_create(&jobs->handles[jobs->started_threads], NULL, answer_until_end, jobs) != 0) break;
-        jobs->started_threads++;
+    jobs->threads = calloc(thread_count, sizeof *jobs->threads);
+    while (jobs->threads != NULL && jobs->started_count < thread_count) {
+        if (pthread_create(&jobs->threads[jobs->started_count], NULL, answer_requests_until_end, jobs) != 0) break;
+        jobs->started_count++;
     }
-    if (jobs->started_threads < thread_count) complain("can't start %u threads", thread_count);
-    return jobs->started_threads == thread_count;
+    if (jobs->started_count < thread_count) complain("can't start %u threads", thread_count);
+    return jobs->started_count == thread_count;
 }
 
 bool jobs_submit_request(struct jobs *jobs, struct request *request) {
@@ -94,8 +94,8 @@ void jobs_stop(struct jobs *jobs) {
 bool jobs_are_stopped(const struct jobs *jobs) { return atomic_load_explicit(&jobs->stopped, memory_order_relaxed); }
 
 void jobs_join(struct jobs *jobs) {
-    for (unsigned i = 0; i < jobs->started_threads; i++) pthread_join(jobs->handles[i], NULL);
-    free(jobs->handles);
+    for (unsigned i = 0; i < jobs->started_count; i++) pthread_join(jobs->threads[i], NULL);
+    free(jobs->threads);
 }
 
 void jobs_close(struct jobs *jobs) {

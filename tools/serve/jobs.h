@@ -18,8 +18,8 @@ struct jobs {
     struct request **link_of_next; /* The `next` of the last request that waits, or &first_waiting. */
     unsigned waiting_count;
     atomic_bool stopped;
-    unsigned started_threads;
-    pthread_t *handles; /* Those of the started threads. */
+    unsigned started_count; /* Threads that were started. */
+    pthread_t *threads;     /* The handles of these. */
 };
 
 /* Starts `thread_count` threads. Returns false, after a complaint, if not all of them could be started. jobs_stop,

@@ -21,17 +21,17 @@ static bool is_blank_line(const char *line, size_t length) {
  * array, object, value and key takes many times its bytes in memory once it is parsed, so a line with too many is not
  * parsed. */
 static bool is_within_mark_limit(const char *line, size_t length) {
-    size_t marks = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < length && marks <= MAX_MARKS; i++) {
+    size_t mark_count = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < length && mark_count <= MAX_MARKS; i++) {
         if (line[i] == '"')
-            quoted = !quoted;
-        else if (quoted && line[i] == '\\')
+            in_string = !in_string;
+        else if (in_string && line[i] == '\\')
             i++; /* The byte behind a backslash ends no string. */
-        else if (!quoted && (line[i] == '[' || line[i] == '{' || line[i] == ':' || line[i] == ','))
-            marks++;
+        else if (!in_string && (line[i] == '[' || line[i] == '{' || line[i] == ':' || line[i] == ','))
+            mark_count++;
     }
-    return marks <= MAX_MARKS;
+    return mark_count <= MAX_MARKS;
 }
 
 /* Parses a line as JSON, and calls the visitor with its value. Returns false, and sets *problem, if the line can't be

@@ -136,7 +136,7 @@ bool lookups_answer_one_quickly(struct request *request) {
  * replaces the answer. */
 static void write_answer_row(struct answers *answers, uint64_t query) {
     row_begin(&answers->rows);
-    if (answers_look_up_and_write(answers, query)) row_end(&answers->rows);
+    if (answers_look_up_and_write_one(answers, query)) row_end(&answers->rows);
 }
 
 void lookups_answer_one(struct request *request) {
@@ -183,33 +183,33 @@ void lookups_answer_many(struct request *request) {
 
 /* ---- By ID ---- */
 
-/* Sets *fingerprints to the *count fingerprints, perhaps none, of the documents with the request's ID, or fails the
- * request. *fingerprints must be NULL before; the caller frees it in any case. */
-static void find_fingerprints_of_request(struct answers *answers, uint64_t **fingerprints, size_t *count) {
+/* Sets *fingerprints to the *fingerprint_count fingerprints, perhaps none, of the documents with the request's ID, or
+ * fails the request. *fingerprints must be NULL before; the caller frees it in any case. */
+static void find_fingerprints_of_request(struct answers *answers, uint64_t **fingerprints, size_t *fingerprint_count) {
     struct request *request = answers->request;
     struct document_id id = {.bytes = request->id, .length = request->id_length};
     struct idx_error error;
     if (answers->properties->id_type == IDX_ID_U64 && !number_parse_digits(id.bytes, id.length, &id.number))
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the IDs of this index are decimal numbers below 2^64");
-    else if (find_fingerprints_of_id(answers->index, &id, fingerprints, count, &error) != IDX_OK)
+    else if (find_fingerprints_of_id(answers->index, &id, fingerprints, fingerprint_count, &error) != IDX_OK)
         request_fail_by_error(request, &error);
 }
 
 void lookups_answer_id(struct request *request) {
     struct answers answers;
     if (answers_begin(&answers, request)) {
-        uint64_t *found = NULL;
-        size_t count = 0;
+        uint64_t *fingerprints = NULL;
+        size_t fingerprint_count = 0;
         if (answers_require_map_from_ids(request, answers.properties))
-            find_fingerprints_of_request(&answers, &found, &count);
-        if (request->status == 0 && count == 0)
+            find_fingerprints_of_request(&answers, &fingerprints, &fingerprint_count);
+        if (request->status == 0 && fingerprint_count == 0)
             request_fail(request, MHD_HTTP_NOT_FOUND, "the index has no document with this ID");
         if (request->status == 0) {
             row_begin(&answers.rows);
             row_write_id(&answers.rows, "id", request->id, request->id_length);
-            answers_look_up_and_write_all(&answers, found, count);
+            answers_look_up_and_write_all(&answers, fingerprints, fingerprint_count);
         }
-        free(found);
+        free(fingerprints);
     }
     answers_end(&answers);
     request_finish_answer(request, "application/json");

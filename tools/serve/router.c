@@ -29,7 +29,7 @@ enum { MAX_URI_BYTES = 4096, MAX_HEAD_BYTES = 8192 };
  * Returns true, since nothing is left to a job. */
 static bool answer_asset(struct request *request) {
     static const struct asset {
-        const char *path, *type, *text, *more; /* `more` follows the text. */
+        const char *path, *type, *text, *second_text; /* `second_text` follows the text. */
     } assets[] = {
         {"/", "text/html; charset=utf-8", asset_page, ""},
         {"/page.js", "text/javascript; charset=utf-8", asset_shared, asset_serve},
@@ -39,7 +39,7 @@ static bool answer_asset(struct request *request) {
     for (size_t i = 0; i < sizeof assets / sizeof *assets; i++) {
         if (strcmp(assets[i].path, request->route->path) != 0) continue;
         output_text(&request->answer, assets[i].text);
-        output_text(&request->answer, assets[i].more);
+        output_text(&request->answer, assets[i].second_text);
         request_finish_answer(request, assets[i].type);
     }
     return true;
@@ -89,11 +89,11 @@ static const struct route routes[] = {
     {.path = "/openapi.json", .name = "page", .answer_quickly = answer_asset},
 };
 
-enum { ROUTES = sizeof routes / sizeof *routes };
-_Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, and so has none");
+enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
+_Static_assert((int)ROUTE_COUNT < (int)METRICS_ROUTES, "each route has its counts, and so has none");
 
 /* Returns the name of a route by its index in `routes`, or "none" for METRICS_NO_ROUTE. This is a route_namer. */
-static const char *get_route_name(unsigned index) { return index < ROUTES ? routes[index].name : "none"; }
+static const char *get_route_name(unsigned index) { return index < ROUTE_COUNT ? routes[index].name : "none"; }
 
 /* Answers GET /metrics with the names of these routes. Returns true, since nothing is left to a job. */
 static bool answer_metrics(struct request *request) { return metrics_answer(request, get_route_name); }
@@ -108,7 +108,7 @@ static const char *find_header(const struct request *request, const char *name) 
 /* Returns the first route that answers a path, or NULL if there is none. A route whose path ends in / has all paths
  * below it, except for /, which is the page alone. */
 static const struct route *find_route(const char *path) {
-    for (const struct route *route = routes; route < routes + ROUTES; route++) {
+    for (const struct route *route = routes; route < routes + ROUTE_COUNT; route++) {
         size_t length = strlen(route->path);
         bool is_folder = length > 1 && route->path[length - 1] == '/';
         if (is_folder ? strncmp(path, route->path, length) == 0 : strcmp(path, route->path) == 0) return route;
@@ -191,7 +191,7 @@ static int find_body_type(const struct route *route, const char *type) {
 /* Checks the headers that describe the body to come: its Content-Type, Content-Encoding and Content-Length. Notes the
  * type in body_type. Returns false where the request failed. The route must be one with a body. */
 static bool check_body_headers(struct request *request) {
-    const char *length = find_header(request, "Content-Length");
+    const char *content_length = find_header(request, "Content-Length");
     const char *const *types = request->route->types; /* Each route with a body has two of them, or three. */
     request->body_type = find_body_type(request->route, find_header(request, "Content-Type"));
     if (request->body_type < 0 && types[2] == NULL)
@@ -202,7 +202,7 @@ static bool check_body_headers(struct request *request) {
                      types[1], types[2]);
     else if (find_header(request, "Content-Encoding") != NULL)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "bodies can't be compressed: omit Content-Encoding");
-    else if (length != NULL && strtoull(length, NULL, 10) > request->service->options->max_body)
+    else if (content_length != NULL && strtoull(content_length, NULL, 10) > request->service->options->max_body)
         fail_as_body_too_long(request);
     return request->status == 0;
 }
@@ -210,14 +210,14 @@ static bool check_body_headers(struct request *request) {
 /* Checks the head in this order: its size, what it says, who asks, the route, the right to write, parameters, and the
  * body's type. The first fault fails the request. */
 static void check_head(struct request *request, const char *path, const char *method, const char *version) {
-    const union MHD_ConnectionInfo *size =
+    const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (request->uri_length > MAX_URI_BYTES)
         request_fail(request, MHD_HTTP_URI_TOO_LONG, "the URL has more than %d bytes", MAX_URI_BYTES);
-    else if (size == NULL || size->header_size > MAX_HEAD_BYTES)
+    else if (info == NULL || info->header_size > MAX_HEAD_BYTES)
         request_fail(request, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the request has more than %d bytes of headers",
                      MAX_HEAD_BYTES);
-    if (request->status != 0 || !head_check(request, method, version, size->header_size)) return;
+    if (request->status != 0 || !head_check_syntax(request, method, version, info->header_size)) return;
     if (!check_host_and_origin(request)) return;
     if (!choose_route(request, path, method) || !check_right_to_write(request)) return;
     if (head_read_parameters(request) && request->route->post) check_body_headers(request);
@@ -227,8 +227,8 @@ static void check_head(struct request *request, const char *path, const char *me
  * have sent the whole body. Two kinds of body are not read: a body of more than SERVE_MAX_BODY_BYTES, and the body of a
  * request with a header Expect, whose client waits for an answer before it sends the body. */
 static bool should_read_whole_body(const struct request *request) {
-    const char *length = find_header(request, "Content-Length"), *expect = find_header(request, "Expect");
-    return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MAX_BODY_BYTES);
+    const char *content_length = find_header(request, "Content-Length"), *expect = find_header(request, "Expect");
+    return expect == NULL && (content_length == NULL || strtoull(content_length, NULL, 10) <= SERVE_MAX_BODY_BYTES);
 }
 
 /* Checks the head. Afterwards the body comes, even if the request is refused: then it is discarded. But if the body of
@@ -261,21 +261,20 @@ static void append_body_part(struct request *request, const char *bytes, size_t 
 
 /* Answers a request that has come as a whole, or has a job answer it. Returns true if a job will. Returns false if the
  * answer is ready to be queued; it may be an error. */
-static bool begin_answer(struct request *request) {
-    struct service *service = request->service;
+static bool answer_or_submit_request(struct request *request) {
     const struct route *route = request->route;
     if (request->status != 0) return false;
     peer_enter_phase(request->peer, PEER_WORKS);
     request->received = request->client_checked = read_nanoseconds();
     request->stage = STAGE_ANSWERED;
     if (route->answer_quickly != NULL && route->answer_quickly(request)) return false;
-    if (jobs_submit_request(route->writes ? &service->writing : &service->jobs, request)) return true;
+    if (jobs_submit_request(route->writes ? &request->service->writing : &request->service->jobs, request)) return true;
     return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
 }
 
 void *router_begin(void *service, const char *uri, struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct peer *peer = info == NULL ? NULL : info->socket_context; /* As note_connection set it. */
+    struct peer *peer = info == NULL ? NULL : info->socket_context; /* As add_or_remove_peer set it. */
     struct request *request = peer == NULL ? NULL : calloc(1, sizeof *request);
     if (request == NULL) return NULL;
     *request = (struct request){.service = service,
@@ -300,7 +299,7 @@ enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, 
         *upload_size = 0; /* This tells libmicrohttpd that the whole part was read. */
         return MHD_YES;
     }
-    if (request->stage == STAGE_BODY && begin_answer(request)) return MHD_YES;
+    if (request->stage == STAGE_BODY && answer_or_submit_request(request)) return MHD_YES;
     return request_queue_answer(request);
 }
 

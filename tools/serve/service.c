@@ -32,8 +32,8 @@ struct server {
     struct service *service;
     struct sockets sockets;
     struct MHD_Daemon **daemons;
-    unsigned started_threads;
-    unsigned next_thread; /* Modulo started_threads, the thread that gets the next connection. */
+    unsigned started_count;
+    unsigned next_thread; /* Modulo started_count, the thread that gets the next connection. */
     rlim_t descriptor_limit;
 };
 
@@ -42,8 +42,8 @@ struct server {
 /* Adds a connection to the peers of the service, which is the context, or removes it. libmicrohttpd calls this when a
  * connection begins, and when it ends. The context of its socket is its struct peer, or NULL if memory ran out; then
  * router_begin refuses its requests. */
-static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
-                            enum MHD_ConnectionNotificationCode code) {
+static void add_or_remove_peer(void *context, struct MHD_Connection *connection, void **socket_context,
+                               enum MHD_ConnectionNotificationCode code) {
     struct service *service = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -71,7 +71,7 @@ static struct MHD_Daemon *start_http_thread(struct service *service) {
                            MHD_USE_ITC | MHD_USE_ERROR_LOG;
     return MHD_start_daemon(flags, 0, NULL, NULL, router_handle, service, MHD_OPTION_EXTERNAL_LOGGER, discard_message,
                             NULL, MHD_OPTION_URI_LOG_CALLBACK, router_begin, service, MHD_OPTION_NOTIFY_COMPLETED,
-                            router_end, service, MHD_OPTION_NOTIFY_CONNECTION, note_connection, service,
+                            router_end, service, MHD_OPTION_NOTIFY_CONNECTION, add_or_remove_peer, service,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_LIMIT,
                             service->options->connections * 4 + 64, MHD_OPTION_CONNECTION_TIMEOUT,
                             (unsigned)PEER_SILENCE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, IS_STRICT, MHD_OPTION_END);
@@ -81,13 +81,13 @@ static struct MHD_Daemon *start_http_thread(struct service *service) {
 static bool start_http_threads(struct server *server) {
     unsigned thread_count = server->service->options->threads;
     server->daemons = calloc(thread_count, sizeof(struct MHD_Daemon *));
-    while (server->daemons != NULL && server->started_threads < thread_count) {
+    while (server->daemons != NULL && server->started_count < thread_count) {
         struct MHD_Daemon *daemon = start_http_thread(server->service);
         if (daemon == NULL) break;
-        server->daemons[server->started_threads++] = daemon;
+        server->daemons[server->started_count++] = daemon;
     }
-    if (server->started_threads < thread_count) complain("can't start %u threads", thread_count);
-    return server->started_threads == thread_count;
+    if (server->started_count < thread_count) complain("can't start %u threads", thread_count);
+    return server->started_count == thread_count;
 }
 
 /* ---- Connections ---- */
@@ -117,13 +117,13 @@ static void admit_connection(struct server *server, int connection, const struct
         return;
     }
     /* libmicrohttpd closes the connection if it can't serve it. */
-    MHD_add_connection(server->daemons[server->next_thread++ % server->started_threads], connection, address, length);
+    MHD_add_connection(server->daemons[server->next_thread++ % server->started_count], connection, address, length);
     if (open_connections >= peers->max_count) peers_close_overdue(peers);
 }
 
 /* Accepts the connections that wait at the listening socket, up to MAX_ACCEPTED_AT_ONCE. If descriptors or memory ran
  * out, sleeps for 10 ms and returns. */
-static void accept_waiting(struct server *server, int listener) {
+static void accept_waiting_connections(struct server *server, int listener) {
     for (unsigned i = 0; i < MAX_ACCEPTED_AT_ONCE; i++) {
         struct sockaddr_storage address;
         socklen_t address_length = sizeof address;
@@ -150,16 +150,17 @@ static void close_and_refuse_overdue(struct service *service) {
 /* Accepts connections until a signal ends the service. Also has the view refreshed after SIGHUP, and several times a
  * second ends what is overdue. The last descriptor that is polled becomes ready by a signal, so that none is missed
  * that comes just before poll. */
-static void accept_until_signal(struct server *server) {
+static void accept_connections_until_signal(struct server *server) {
     struct pollfd polled[MAX_SOCKETS + 1];
-    unsigned sockets = server->sockets.count;
+    unsigned socket_count = server->sockets.count;
     uint64_t last_tick = read_nanoseconds();
-    for (unsigned i = 0; i < sockets; i++) polled[i] = (struct pollfd){.fd = server->sockets.list[i], .events = POLLIN};
-    polled[sockets] = (struct pollfd){.fd = interrupt_get_descriptor(), .events = POLLIN};
+    for (unsigned i = 0; i < socket_count; i++)
+        polled[i] = (struct pollfd){.fd = server->sockets.descriptors[i], .events = POLLIN};
+    polled[socket_count] = (struct pollfd){.fd = interrupt_get_descriptor(), .events = POLLIN};
     while (!interrupt_is_noted()) {
-        if (poll(polled, sockets + 1, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
-        for (unsigned i = 0; i < sockets; i++)
-            if (polled[i].revents != 0) accept_waiting(server, polled[i].fd);
+        if (poll(polled, socket_count + 1, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
+        for (unsigned i = 0; i < socket_count; i++)
+            if (polled[i].revents != 0) accept_waiting_connections(server, polled[i].fd);
         if (interrupt_consume_hangup()) views_ask_refresh(&server->service->views);
         if (read_nanoseconds() - last_tick >= (uint64_t)TICK_MILLISECONDS * 1000000) {
             last_tick = read_nanoseconds();
@@ -188,13 +189,13 @@ static bool fit_connections_to_descriptors(struct server *server) {
     int lowest_free = fcntl(interrupt_get_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below are in use. */
     if (lowest_free >= 0) close(lowest_free);
     rlim_t used = (rlim_t)(lowest_free < 0 ? 0 : lowest_free) + 2 * (rlim_t)server->service->options->threads;
-    rlim_t min_others = used + SPARE_DESCRIPTORS;
-    rlim_t others = min_others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : min_others;
-    server->descriptor_limit = raise_descriptor_limit(2 * (rlim_t)peers->max_count + others);
-    if (lowest_free < 0 || server->descriptor_limit < min_others + 2)
+    rlim_t min_other_descriptors = used + SPARE_DESCRIPTORS;
+    rlim_t other_descriptors = min_other_descriptors < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : min_other_descriptors;
+    server->descriptor_limit = raise_descriptor_limit(2 * (rlim_t)peers->max_count + other_descriptors);
+    if (lowest_free < 0 || server->descriptor_limit < min_other_descriptors + 2)
         return complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
                         (uintmax_t)server->descriptor_limit);
-    rlim_t max_connections = (server->descriptor_limit - min_others) / 2;
+    rlim_t max_connections = (server->descriptor_limit - min_other_descriptors) / 2;
     if (max_connections < peers->max_count) peers->max_count = (unsigned)max_connections;
     return true;
 }
@@ -221,11 +222,10 @@ static void wait_for_end_of_connections(struct service *service, unsigned max_se
 /* Closes the sockets at which the service listens, and waits up to END_SECONDS until the requests that are under way
  * are answered. A second signal ends the process at once. */
 static void finish_requests(struct server *server) {
-    struct service *service = server->service;
     sockets_notify_systemd("STOPPING=1");
     sockets_close(&server->sockets);
-    interrupt_end_at_once();
-    wait_for_end_of_connections(service, END_SECONDS);
+    interrupt_end_at_second_signal();
+    wait_for_end_of_connections(server->service, END_SECONDS);
 }
 
 /* Starts all threads. Returns false, after a complaint, if that fails. Calls each function even if one before it
@@ -251,7 +251,7 @@ static void stop_server(struct server *server) {
     jobs_join(&service->jobs);
     jobs_join(&service->writing);
     wait_for_end_of_connections(service, REFUSAL_SECONDS);
-    for (unsigned i = 0; i < server->started_threads; i++) MHD_stop_daemon(server->daemons[i]);
+    for (unsigned i = 0; i < server->started_count; i++) MHD_stop_daemon(server->daemons[i]);
     free(server->daemons);
     jobs_close(&service->jobs);
     jobs_close(&service->writing);
@@ -267,7 +267,7 @@ static int run_server(struct server *server) {
         sockets_print_addresses(&server->sockets);
         warn_of_fewer_connections(server);
         sockets_notify_systemd("READY=1");
-        accept_until_signal(server);
+        accept_connections_until_signal(server);
         finish_requests(server);
     }
     stop_server(server);
@@ -283,7 +283,7 @@ static bool open_documents_folder(struct service *service) {
 
 /* Opens all other parts of the service, whose index is open, runs it until a signal, and closes these parts. Returns
  * the status of the process: ENDS_BADLY, after a complaint, if a part can't be opened. */
-static int open_rest_and_run(struct service *service) {
+static int open_other_parts_and_run(struct service *service) {
     struct server server = {.service = service};
     int status = ENDS_BADLY;
     bool texts_are_open = texts_open(&service->texts, service->options, service->views.current->index);
@@ -310,7 +310,7 @@ int serve_run(const struct serve_options *options) {
         opening.residence = IDX_RESIDENCE_UNPACKED;
         opening.distance = options->distance;
     }
-    if (views_open(&service.views, options->path, &opening)) status = open_rest_and_run(&service);
+    if (views_open(&service.views, options->path, &opening)) status = open_other_parts_and_run(&service);
     views_close(&service.views);
     return status;
 }

@@ -54,22 +54,22 @@ static void write_request_counts(const struct metrics *metrics, route_namer get_
 /* Writes the times of one route, unless it has no answers. Prometheus wants each bucket to count the faster answers as
  * well, and the count of all answers to be that of the last bucket. */
 static void write_time_histogram(const struct route_metrics *metrics, const char *route_name, struct output *output) {
-    uint64_t counts[METRICS_BUCKETS], answered = 0;
+    uint64_t cumulative_counts[METRICS_BUCKETS], answer_count = 0;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
-        answered += atomic_load(&metrics->buckets[i]);
-        counts[i] = answered;
+        answer_count += atomic_load(&metrics->buckets[i]);
+        cumulative_counts[i] = answer_count;
     }
-    if (answered == 0) return;
+    if (answer_count == 0) return;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
         output_format(output, "idx_request_seconds_bucket{route=\"%s\",le=\"", route_name);
         if (i < METRICS_BUCKETS - 1)
-            output_format(output, "%g\"} %" PRIu64 "\n", (double)bucket_bounds[i] / 1e9, counts[i]);
+            output_format(output, "%g\"} %" PRIu64 "\n", (double)bucket_bounds[i] / 1e9, cumulative_counts[i]);
         else
-            output_format(output, "+Inf\"} %" PRIu64 "\n", counts[i]);
+            output_format(output, "+Inf\"} %" PRIu64 "\n", cumulative_counts[i]);
     }
     output_format(output, "idx_request_seconds_sum{route=\"%s\"} %.6f\n", route_name,
                   (double)atomic_load(&metrics->nanoseconds) / 1e9);
-    output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route_name, answered);
+    output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route_name, answer_count);
 }
 
 /* Writes metrics of the index, by the properties of the current view: its UUID, and how many documents, fingerprints,
@@ -105,9 +105,9 @@ bool metrics_answer(struct request *request, route_namer get_name) {
     write_metric(output, "idx_removed_total", "counter", "Documents that were removed.",
                  atomic_load(&metrics->removed));
     write_metric(output, "idx_refreshes_total", "counter", "Newer views of the index that were opened.",
-                 atomic_load(&service->views.refreshes));
+                 atomic_load(&service->views.refresh_count));
     write_metric(output, "idx_refresh_failures_total", "counter", "Attempts at that which failed.",
-                 atomic_load(&service->views.failures));
+                 atomic_load(&service->views.failure_count));
     write_metric(output, "idx_connections", "gauge", "Open connections.", peers_count(&service->peers));
     write_metric(output, "idx_held_bytes", "gauge", "Bytes of bodies and answers in memory.",
                  atomic_load(&service->held_bytes));
@@ -119,11 +119,10 @@ bool metrics_answer(struct request *request, route_namer get_name) {
 /* ---- What is served ---- */
 
 void status_answer_info(struct request *request) {
-    struct service *service = request->service;
-    struct view *view = views_acquire(&service->views);
+    struct view *view = views_acquire(&request->service->views);
     struct idx_error error;
     if (!properties_write_json(view->index, &request->answer, &error)) request_fail_by_error(request, &error);
-    views_release(&service->views, view);
+    views_release(&request->service->views, view);
     request_finish_answer(request, "application/json");
 }
 

@@ -98,7 +98,7 @@ static struct cached_reader *open_cached_reader(struct texts_service *texts, con
 
 /* Returns this thread's fingerprinter, which the thread keeps. Opens it anew if it was for another recipe or other bits
  * than those of the index. Returns NULL where the request failed. */
-static struct text_reader *prepare_reader(struct answers *answers) {
+static struct text_reader *ensure_reader(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
     struct texts_service *texts = &answers->request->service->texts;
     struct cached_reader *cache = pthread_getspecific(texts->key);
@@ -128,7 +128,7 @@ static char document_name[] = "the text";
 
 /* Copies to `charset` the name of the character set that a Content-Type states, cut if it is too long. Leaves `charset`
  * alone if none is stated, or if `content_type` is NULL. */
-static void find_charset(const char *content_type, char charset[CHARSET_NAME_SIZE]) {
+static void copy_charset_name(const char *content_type, char charset[CHARSET_NAME_SIZE]) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:+";
     const char *name = content_type == NULL ? NULL : strcasestr(content_type, "charset=");
     if (name == NULL) return;
@@ -156,13 +156,13 @@ typedef bool (*text_maker)(struct text_reader *reader, struct raw_document *raw,
 
 /* Calls `make` with the text in the request's body, which makes *result of it. Returns false where the request failed:
  * its character set is unknown, or the function failed. */
-static bool make_from_body(struct request *request, struct text_reader *reader, text_maker make, void *result) {
+static bool make_result_from_body(struct request *request, struct text_reader *reader, text_maker make, void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->body_type == HTML_TYPE ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = request->body,
                                .most = request->service->options->max_body,
                                .place = document_name};
-    find_charset(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
+    copy_charset_name(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
     /* From archives, texts with unknown labels are read nevertheless; but a client can mend its own. */
     bool is_known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
@@ -198,7 +198,7 @@ static void answer_resembling(struct answers *answers, struct text_reader *reade
                               const struct idx_text_shingle_options *shingling,
                               const struct idx_resembling_options *options) {
     struct shingle_list list = {.shingling = *shingling, .hashes = OUTPUT_BUFFER};
-    if (make_from_body(answers->request, reader, make_shingles, &list)) {
+    if (make_result_from_body(answers->request, reader, make_shingles, &list)) {
         const struct idx_set set = {.hashes = (const uint64_t *)(const void *)list.hashes.bytes,
                                     .count = list.hashes.length / sizeof(uint64_t)};
         answers_look_up_and_write_resembling(answers, &set, options);
@@ -211,7 +211,7 @@ static void answer_resembling(struct answers *answers, struct text_reader *reade
 static void answer_matches(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
-    if (!make_from_body(request, reader, make_fingerprints, &result)) return;
+    if (!make_result_from_body(request, reader, make_fingerprints, &result)) return;
     row_begin(&answers->rows);
     row_write_number(&answers->rows, "features", result.features);
     answers_look_up_and_write_all(answers, result.fingerprints, result.count);
@@ -231,7 +231,7 @@ static void answer_text(struct answers *answers) {
                      "build it with --recipe, or from the output of idx fingerprint");
         return;
     }
-    struct text_reader *reader = prepare_reader(answers);
+    struct text_reader *reader = ensure_reader(answers);
     if (reader == NULL) return;
     if (by_sets)
         answer_resembling(answers, reader, &shingling, &options);

@@ -32,7 +32,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     pthread_condattr_t attributes;
     *views = (struct views){.current = NULL};
     pthread_mutex_init(&views->mutex, NULL);
-    pthread_mutex_init(&views->refreshing, NULL);
+    pthread_mutex_init(&views->refresh_mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* wait_for_refresh has its deadline by this clock. */
     pthread_cond_init(&views->changed, &attributes);
@@ -79,12 +79,12 @@ static void replace_current_view(struct views *views, struct view *newer_view) {
     older_view->next = views->retired;
     views->retired = older_view;
     pthread_mutex_unlock(&views->mutex);
-    atomic_fetch_add(&views->refreshes, 1);
+    atomic_fetch_add(&views->refresh_count, 1);
 }
 
-/* Opens a newer view if the index has changed, and makes it the current one. The caller holds the mutex `refreshing`,
- * so that no other thread replaces the current view meanwhile. Returns IDX_OK, even if nothing has changed; or the
- * status of idx_refresh or IDX_OUT_OF_MEMORY, with *error set. */
+/* Opens a newer view if the index has changed, and makes it the current one. The caller holds the mutex
+ * `refresh_mutex`, so that no other thread replaces the current view meanwhile. Returns IDX_OK, even if nothing has
+ * changed; or the status of idx_refresh or IDX_OUT_OF_MEMORY, with *error set. */
 static enum idx_status open_view_if_newer(struct views *views, struct idx_error *error) {
     struct idx_index *newer_index;
     enum idx_status status = idx_refresh(views->current->index, &newer_index, error);
@@ -100,15 +100,15 @@ static enum idx_status open_view_if_newer(struct views *views, struct idx_error 
 
 bool views_refresh(struct views *views) {
     struct idx_error error;
-    pthread_mutex_lock(&views->refreshing);
+    pthread_mutex_lock(&views->refresh_mutex);
     bool ok = open_view_if_newer(views, &error) == IDX_OK;
     if (!ok) {
-        atomic_fetch_add(&views->failures, 1);
-        if (!views->failing) complain("%s; the service goes on with what it has open", error.sentence);
+        atomic_fetch_add(&views->failure_count, 1);
+        if (!views->last_refresh_failed) complain("%s; the service goes on with what it has open", error.sentence);
     }
-    views->failing = !ok;
+    views->last_refresh_failed = !ok;
     close_unused_views(views);
-    pthread_mutex_unlock(&views->refreshing);
+    pthread_mutex_unlock(&views->refresh_mutex);
     return ok;
 }
 
@@ -130,7 +130,7 @@ void views_close(struct views *views) {
     if (views->current != NULL) free_view(views->current);
     close_unused_views(views);
     pthread_mutex_destroy(&views->mutex);
-    pthread_mutex_destroy(&views->refreshing);
+    pthread_mutex_destroy(&views->refresh_mutex);
     pthread_cond_destroy(&views->changed);
 }
 
@@ -158,14 +158,14 @@ static bool wait_for_refresh(struct views *views) {
 }
 
 /* Refreshes the views, which are the context, whenever wait_for_refresh returns true. This is the thread's function. */
-static void *refresh_until_end(void *views) {
+static void *refresh_views_until_end(void *views) {
     while (wait_for_refresh(views)) views_refresh(views);
     return NULL;
 }
 
 bool views_start_thread(struct views *views, unsigned refresh_seconds) {
     views->refresh_seconds = refresh_seconds;
-    views->thread_started = pthread_create(&views->thread, NULL, refresh_until_end, views) == 0;
+    views->thread_started = pthread_create(&views->thread, NULL, refresh_views_until_end, views) == 0;
     return views->thread_started || complain("can't start a thread");
 }
 

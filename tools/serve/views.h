@@ -20,16 +20,16 @@ struct view {
 };
 
 struct views {
-    pthread_mutex_t mutex;      /* It is held for short times only. */
-    pthread_mutex_t refreshing; /* A thread holds it while it refreshes. */
+    pthread_mutex_t mutex;         /* It is held for short times only. */
+    pthread_mutex_t refresh_mutex; /* A thread holds it while it refreshes. */
     struct view *current;
     struct view *retired; /* These were replaced, and may still be in use. */
-    atomic_ullong refreshes, failures;
+    atomic_ullong refresh_count, failure_count;
     bool thread_started, refresh_asked, end_asked; /* `mutex` protects the last two, which the thread waits for. */
     pthread_t thread;
     pthread_cond_t changed;   /* A refresh was asked for, or the service ends. */
     unsigned refresh_seconds; /* The time between two refreshes; 0: only views_ask_refresh causes them. */
-    bool failing;             /* The last refresh failed, and a message said so. `refreshing` protects it. */
+    bool last_refresh_failed; /* The last refresh failed, and a message said so. `refresh_mutex` protects it. */
 };
 
 /* Opens the index as the first view. Returns false after a complaint; the caller calls views_close even then. */

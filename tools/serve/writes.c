@@ -64,21 +64,21 @@ static void write_short_line(struct rows *rows, bool added, size_t match_count) 
 /* Reserves memory for `bytes` more bytes of the answer. Returns false if the answer is beyond a limit of
  * request_check_limits, if all requests hold more than MAX_HELD_BYTES, or if memory ran out. A committed request does
  * not fail by that. */
-static bool reserve_if_allowed(struct request *request, size_t bytes) {
+static bool reserve_answer_bytes(struct request *request, size_t bytes) {
     size_t held = atomic_load(&request->service->held_bytes) + request->answer.length;
     return request_check_limits(request) && held <= MAX_HELD_BYTES && output_reserve(&request->answer, bytes) != NULL;
 }
 
-/* Writes the line of a document that was not added, with its `count` matches, and reserves `bytes_behind` bytes for the
- * lines behind it. Returns false, after all or a part of the line, if the documents of the matches can't be read, or if
- * reserve_if_allowed returns false. */
-static bool write_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count,
-                                  size_t bytes_behind) {
+/* Writes the line of a document that was not added, with its `match_count` matches, and reserves `bytes_of_later_lines`
+ * bytes for the lines behind it. Returns false, after all or a part of the line, if the documents of the matches can't
+ * be read, or if reserve_answer_bytes returns false. */
+static bool write_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t match_count,
+                                  size_t bytes_of_later_lines) {
     row_begin(&answers->rows);
     row_write_word(&answers->rows, "added", "false");
-    if (!answers_write_matches(answers, matches, count)) return false;
+    if (!answers_write_matches(answers, matches, match_count)) return false;
     row_end(&answers->rows);
-    return reserve_if_allowed(answers->request, bytes_behind);
+    return reserve_answer_bytes(answers->request, bytes_of_later_lines);
 }
 
 /* Writes a line for each document: whether it was added, and if not, its matches. The request is committed, so the
@@ -88,16 +88,16 @@ static void write_document_lines(struct answers *answers, const struct idx_match
     struct output *output = &answers->request->answer;
     bool with_matches = true;
     for (size_t i = 0; i < document_count; i++) {
-        size_t count = (size_t)lists->counts[i], line_begin = output->length;
+        size_t match_count = (size_t)lists->counts[i], line_begin = output->length;
         size_t short_lines_bytes = (document_count - i) * MAX_SHORT_LINE_BYTES; /* For this line and those behind it. */
-        if (count > 0 && with_matches) {
+        if (match_count > 0 && with_matches) {
             const struct idx_match *matches = lists->matches + lists->offsets[i];
-            with_matches = write_line_of_matches(answers, matches, count, short_lines_bytes);
+            with_matches = write_line_of_matches(answers, matches, match_count, short_lines_bytes);
             if (with_matches) continue;
             output->length = line_begin; /* Remove the part of the line. */
             output->error = 0;
         }
-        write_short_line(&answers->rows, count == 0, count);
+        write_short_line(&answers->rows, match_count == 0, match_count);
     }
 }
 
@@ -114,7 +114,6 @@ static bool reserve_short_lines(struct request *request, size_t document_count) 
 static void add_documents_and_answer(struct answers *answers, struct idx_writer *writer, const struct items *items) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
-    struct service *service = request->service;
     struct idx_match_lists lists;
     struct idx_error error;
     options.distance = answers->distance;
@@ -124,11 +123,11 @@ static void add_documents_and_answer(struct answers *answers, struct idx_writer 
         return;
     }
     request->committed = true;
-    for (size_t i = 0; i < items->count; i++) atomic_fetch_add(&service->metrics.added, lists.counts[i] == 0);
+    for (size_t i = 0; i < items->count; i++) atomic_fetch_add(&request->service->metrics.added, lists.counts[i] == 0);
     answers->index = idx_writer_view(writer);
     write_document_lines(answers, &lists, items->count);
     idx_match_lists_close(&lists);
-    views_refresh(&service->views);
+    views_refresh(&request->service->views);
 }
 
 /* Writes a line for each text: whether it was added, and if not, the stored texts that resemble it. As in
@@ -136,8 +135,7 @@ static void add_documents_and_answer(struct answers *answers, struct idx_writer 
  * written, this line and those behind it are written without them. */
 static void write_text_lines(struct answers *answers, const struct idx_resembling_lists *lists,
                              const struct items *items) {
-    struct request *request = answers->request;
-    struct output *output = &request->answer;
+    struct output *output = &answers->request->answer;
     bool with_texts = true;
     for (size_t i = 0; i < items->count; i++) {
         size_t text_count = (size_t)(lists->offsets[i + 1] - lists->offsets[i]), line_begin = output->length;
@@ -148,7 +146,7 @@ static void write_text_lines(struct answers *answers, const struct idx_resemblin
             row_write_number(&answers->rows, "count", text_count);
             answers_write_resembling(answers, lists, i);
             row_end(&answers->rows);
-            with_texts = reserve_if_allowed(request, (items->count - i) * MAX_SHORT_LINE_BYTES);
+            with_texts = reserve_answer_bytes(answers->request, (items->count - i) * MAX_SHORT_LINE_BYTES);
             if (with_texts) continue;
             output->length = line_begin;
             output->error = 0;

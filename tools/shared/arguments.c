@@ -139,16 +139,16 @@ static void fill_getopt_tables(const struct grammar *grammar, struct getopt_tabl
     *letter++ = ':'; /* It makes getopt tell a missing argument from an unknown option, and print nothing. */
     for (size_t i = 0; i < grammar->option_count; i++) {
         const struct option_rule *rule = &grammar->options[i];
-        int takes_argument = rule->kind == OPTION_FLAG   ? no_argument
-                             : rule->kind == OPTION_GONE ? optional_argument
-                                                         : required_argument;
+        int argument_need = rule->kind == OPTION_FLAG   ? no_argument
+                            : rule->kind == OPTION_GONE ? optional_argument
+                                                        : required_argument;
         if (rule->gone_value != NULL) continue;
         if (rule->name[1] == '\0') {
             *letter++ = rule->name[0];
             /* The constants of getopt_long are 0, 1 and 2, and getopt wants as many colons. */
-            for (int colons = takes_argument; colons > 0; colons--) *letter++ = ':';
+            for (int colons = argument_need; colons > 0; colons--) *letter++ = ':';
         } else {
-            *word++ = (struct option){rule->name, takes_argument, NULL, FIRST_OPTION + (int)i};
+            *word++ = (struct option){rule->name, argument_need, NULL, FIRST_OPTION + (int)i};
         }
     }
     *letter++ = 'h';
@@ -159,7 +159,7 @@ static void fill_getopt_tables(const struct grammar *grammar, struct getopt_tabl
 
 /* Returns the option for which getopt_long returned `code`: FIRST_OPTION plus its index, or its letter. Returns NULL if
  * there is no such option. */
-static const struct option_rule *find_rule(const struct grammar *grammar, int code) {
+static const struct option_rule *find_rule_of_code(const struct grammar *grammar, int code) {
     if (code >= FIRST_OPTION) return &grammar->options[code - FIRST_OPTION];
     for (size_t i = 0; i < grammar->option_count; i++) {
         if (grammar->options[i].name[1] == '\0' && grammar->options[i].name[0] == code) return &grammar->options[i];
@@ -170,17 +170,17 @@ static const struct option_rule *find_rule(const struct grammar *grammar, int co
 /* Returns whether an argument, such as --re or --re=0.8, abbreviates the names of several options. It must begin with
  * two dashes. */
 static bool is_ambiguous_name(const struct getopt_tables *tables, const char *argument) {
-    size_t length = strcspn(argument, "="), matches = 0;
+    size_t length = strcspn(argument, "="), match_count = 0;
     for (const struct option *word = tables->words; word->name != NULL; word++)
-        matches += length > 2 && strncmp(word->name, argument + 2, length - 2) == 0;
-    return matches > 1;
+        match_count += length > 2 && strncmp(word->name, argument + 2, length - 2) == 0;
+    return match_count > 1;
 }
 
 /* Complains of the option at which getopt_long stopped with `code`: '?' if it is unknown, ambiguous or has an argument
  * too many, ':' if its argument is missing. getopt_long has set optopt and optind. */
 static void complain_of_bad_option(const struct grammar *grammar, const struct getopt_tables *tables, char **argv,
                                    int code) {
-    const struct option_rule *rule = optopt > 0 ? find_rule(grammar, optopt) : NULL;
+    const struct option_rule *rule = optopt > 0 ? find_rule_of_code(grammar, optopt) : NULL;
     const char *argument = argv[optind - 1];
     if (code == ':' && rule != NULL)
         complain_of_usage("%s%s needs an argument", get_dashes(rule), rule->name);
@@ -205,21 +205,21 @@ static bool check_operands(const struct grammar *grammar, const struct strings *
 
 /* ---- What the table says of options that are given together, and of inputs ---- */
 
-/* Returns whether `text` is among the values of a list's item, such as "json/tsv" of the item "--format json/tsv". The
+/* Returns whether `value` is among the values of a list's item, such as "json/tsv" of the item "--format json/tsv". The
  * values have `values_length` bytes together, with the slashes between them. */
-static bool is_value_of_item(const char *text, const char *values, size_t values_length) {
-    const size_t text_length = strlen(text);
+static bool is_value_of_item(const char *value, const char *values, size_t values_length) {
+    const size_t value_length = strlen(value);
     for (size_t i = 0; i < values_length; i += strcspn(values + i, "/,;") + 1)
-        if (strcspn(values + i, "/,;") == text_length && memcmp(values + i, text, text_length) == 0) return true;
+        if (strcspn(values + i, "/,;") == value_length && memcmp(values + i, value, value_length) == 0) return true;
     return false;
 }
 
 /* Finds on the command line the option that a list's item names, such as --format of the item "--format json/tsv".
  * Returns its argument, or "" if the option takes none; NULL if the option is not there. */
 static const char *find_item_argument(const char *item) {
-    const size_t dashes = strspn(item, "-"), name_length = strcspn(item, " ,;") - dashes;
+    const size_t dash_count = strspn(item, "-"), name_length = strcspn(item, " ,;") - dash_count;
     for (size_t i = 0; i < command_line.option_count; i++)
-        if (strncmp(command_line.rules[i].name, item + dashes, name_length) == 0 &&
+        if (strncmp(command_line.rules[i].name, item + dash_count, name_length) == 0 &&
             command_line.rules[i].name[name_length] == '\0')
             return command_line.arguments[i];
     return NULL;
@@ -282,13 +282,13 @@ static bool check_related_options(const struct option_rule *rule) {
         if (find_given_item(list, &item_length) == NULL)
             return complain_of_usage("%s%s needs %s", get_dashes(rule), rule->name, write_list_in_words(words, list));
     }
-    const char *excluded = rule->excludes == NULL ? NULL : find_given_item(rule->excludes, &item_length);
-    if (excluded == NULL) return true;
-    const size_t name_length = strcspn(excluded, " ,");
+    const char *excluded_item = rule->excludes == NULL ? NULL : find_given_item(rule->excludes, &item_length);
+    if (excluded_item == NULL) return true;
+    const size_t name_length = strcspn(excluded_item, " ,");
     /* An item that has values is given with one of them, which is not empty. */
-    const char *value = name_length < item_length ? find_item_argument(excluded) : "";
+    const char *value = name_length < item_length ? find_item_argument(excluded_item) : "";
     return complain_of_usage("give %s%s or %.*s%s%s, not both", get_dashes(rule), rule->name, (int)name_length,
-                             excluded, *value == '\0' ? "" : " ", value);
+                             excluded_item, *value == '\0' ? "" : " ", value);
 }
 
 bool arguments_have_option(const char *name) {
@@ -333,7 +333,7 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
             complain_of_bad_option(grammar, &tables, argv, code);
             return false;
         }
-        const struct option_rule *rule = find_rule(grammar, code);
+        const struct option_rule *rule = find_rule_of_code(grammar, code);
         if (!store_option_value(rule, optarg)) return false;
         command_line.arguments[rule - grammar->options] = optarg != NULL ? optarg : "";
     }
@@ -347,9 +347,9 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
 }
 
 unsigned arguments_get_default_threads(void) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (processors < 1) return 1; /* The system does not tell. */
-    return processors > 16 ? 16 : (unsigned)processors;
+    long processor_count = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processor_count < 1) return 1; /* The system does not tell. */
+    return processor_count > 16 ? 16 : (unsigned)processor_count;
 }
 
 void strings_free(struct strings *strings) {

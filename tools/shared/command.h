@@ -171,6 +171,6 @@ bool interrupt_consume_hangup(void);
 
 /* From now on, a second SIGINT or SIGTERM ends the process at once, with status 0. If two have come already, the call
  * itself ends the process. */
-void interrupt_end_at_once(void);
+void interrupt_end_at_second_signal(void);
 
 #endif

@@ -7,7 +7,7 @@
 /* ---- Escaped IDs ---- */
 
 /* Returns whether a byte is a control character of ASCII: 0 to 31, or 127 (DEL). */
-static bool is_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f; }
+static bool is_ascii_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f; }
 
 /* Returns whether any of the 8 bytes of a word is below 0x20 or is 0x7f (DEL). Subtracting 0x20 from a byte below 0x20
  * sets its highest bit; bytes that had this bit before are masked out. The XOR makes a DEL 0, and subtracting 1 then
@@ -26,7 +26,7 @@ bool escape_is_needed(const char *id, size_t length) {
         if (has_control_byte(word)) return true;
     }
     for (; length > 0; id++, length--)
-        if (is_control((unsigned char)*id)) return true;
+        if (is_ascii_control((unsigned char)*id)) return true;
     return false;
 }
 
@@ -44,7 +44,7 @@ size_t escape_byte(char byte, char text[ESCAPE_MAX_BYTES]) {
         return 2;
     }
     text[0] = byte;
-    if (!is_control((unsigned char)byte)) return 1;
+    if (!is_ascii_control((unsigned char)byte)) return 1;
     unsigned char code = (unsigned char)byte;
     memcpy(text, (char[]){'\\', 'x', digits[code / 16], digits[code % 16]}, 4);
     return 4;
@@ -104,7 +104,7 @@ static bool is_unprintable(uint32_t character) {
 }
 
 /* Returns whether eight bytes are ASCII: none has its highest bit set. */
-static bool are_eight_ascii(const unsigned char bytes[8]) {
+static bool are_eight_bytes_ascii(const unsigned char bytes[8]) {
     uint64_t word;
     memcpy(&word, bytes, sizeof word);
     return (word & UINT64_C(0x8080808080808080)) == 0;
@@ -115,7 +115,7 @@ bool printable_is_utf8(const void *bytes, size_t length) {
     size_t step;
     for (const unsigned char *next = bytes; length > 0; next += step, length -= step) {
         step = 8;
-        if (length >= step && are_eight_ascii(next)) continue;
+        if (length >= step && are_eight_bytes_ascii(next)) continue;
         if (!decode_utf8(next, length, &character, &step)) return false;
     }
     return true;

@@ -27,7 +27,7 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes) {
 
 /* Returns whether a file or folder is read, by its path relative to the root of the walk. The last pattern that matches
  * decides. Where none matches, a folder is read, and so is a file unless the first pattern is one of --include. */
-static bool is_admitted_by_globs(const struct globs *globs, const char *relative_path, bool is_folder) {
+static bool globs_admit(const struct globs *globs, const char *relative_path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
         if (fnmatch(globs->values[i - 1].pattern, relative_path, 0) == 0) return globs->values[i - 1].includes;
     return is_folder || globs->count == 0 || !globs->values[0].includes;
@@ -81,14 +81,14 @@ static bool note_left_out_scratch(struct folder_walk *walk, const char *path) {
 
 /* Returns whether the patterns of the walk let the file or folder at a path be read. The path begins with the root of
  * the walk. */
-static bool is_admitted(const struct folder_walk *walk, const char *path, bool is_folder) {
+static bool walk_admits(const struct folder_walk *walk, const char *path, bool is_folder) {
     const char *relative_path = path + strlen(walk->root);
     while (*relative_path == '/') relative_path++;
-    return walk->globs == NULL || is_admitted_by_globs(walk->globs, relative_path, is_folder);
+    return walk->globs == NULL || globs_admit(walk->globs, relative_path, is_folder);
 }
 
 /* A folder in which the walk is. */
-struct folder_level {
+struct entered_folder {
     char *path;
     struct dirent **entries;
     int entry_count, next_entry; /* `next_entry` is the index of the entry that is examined next. */
@@ -97,30 +97,30 @@ struct folder_level {
 /* Makes the folder at `path` the innermost one, so that the walk looks at its entries next. Frees `path` with the
  * folder; NULL means that memory ran out. Returns whether the walk goes on. */
 static bool enter_folder(struct folder_walk *walk, char *path) {
-    struct folder_level level = {.path = path};
-    if (path == NULL || !array_grow(&walk->levels, &walk->capacity, walk->depth, sizeof level)) {
+    struct entered_folder folder = {.path = path};
+    if (path == NULL || !array_grow(&walk->folders, &walk->capacity, walk->depth, sizeof folder)) {
         free(path);
         errno = ENOMEM;
         return complain_of_errno(walk->root, walk);
     }
-    level.entry_count = scandir(path, &level.entries, is_real_entry, compare_entries_by_name);
-    bool ok = level.entry_count >= 0 || complain_of_errno(path, walk);
-    if (level.entry_count < 0) level.entry_count = 0;
-    if (level.entry_count > 0 && scratch_is_at(path)) {
-        level.next_entry = level.entry_count; /* Look at no entry of it. */
-        ok = note_left_out_scratch(walk, path);
+    folder.entry_count = scandir(path, &folder.entries, is_real_entry, compare_entries_by_name);
+    bool goes_on = folder.entry_count >= 0 || complain_of_errno(path, walk);
+    if (folder.entry_count < 0) folder.entry_count = 0;
+    if (folder.entry_count > 0 && scratch_is_at(path)) {
+        folder.next_entry = folder.entry_count; /* Look at no entry of it. */
+        goes_on = note_left_out_scratch(walk, path);
     }
-    walk->levels[walk->depth++] = level;
-    return ok;
+    walk->folders[walk->depth++] = folder;
+    return goes_on;
 }
 
 /* Removes the innermost folder from the walk, and frees it, so that the walk goes on in the folder around it. There
  * must be one. */
 static void leave_folder(struct folder_walk *walk) {
-    struct folder_level *level = &walk->levels[--walk->depth];
-    for (int i = 0; i < level->entry_count; i++) free(level->entries[i]);
-    free(level->entries);
-    free(level->path);
+    struct entered_folder *innermost = &walk->folders[--walk->depth];
+    for (int i = 0; i < innermost->entry_count; i++) free(innermost->entries[i]);
+    free(innermost->entries);
+    free(innermost->path);
 }
 
 /* Examines the entry at walk->path: sets *is_read to true if it is a file to be read, or enters it if it is a folder
@@ -132,7 +132,7 @@ static bool examine_entry(struct folder_walk *walk, bool *is_read) {
     enum link_kind kind = LINK_READ;
     const char *path = walk->path;
     if (lstat(path, &status) != 0) return complain_of_errno(path, walk);
-    if (!is_admitted(walk, path, S_ISDIR(status.st_mode))) return true;
+    if (!walk_admits(walk, path, S_ISDIR(status.st_mode))) return true;
     if (S_ISDIR(status.st_mode))
         return scratch_is_at(path) ? note_left_out_scratch(walk, path) : enter_folder(walk, strdup(path));
     if (!S_ISREG(status.st_mode)) {
@@ -145,16 +145,16 @@ static bool examine_entry(struct folder_walk *walk, bool *is_read) {
 
 const char *folder_walk_next(struct folder_walk *walk) {
     bool found = false;
-    bool ok = walk->levels != NULL || enter_folder(walk, strdup(walk->root));
-    while (ok && !found && walk->depth > 0) {
-        struct folder_level *level = &walk->levels[walk->depth - 1];
-        if (level->next_entry == level->entry_count) {
+    bool goes_on = walk->folders != NULL || enter_folder(walk, strdup(walk->root));
+    while (goes_on && !found && walk->depth > 0) {
+        struct entered_folder *innermost = &walk->folders[walk->depth - 1];
+        if (innermost->next_entry == innermost->entry_count) {
             leave_folder(walk);
             continue;
         }
         free(walk->path);
-        walk->path = folder_join(level->path, level->entries[level->next_entry++]->d_name);
-        ok = walk->path != NULL ? examine_entry(walk, &found) : complain_of_errno(level->path, walk);
+        walk->path = folder_join(innermost->path, innermost->entries[innermost->next_entry++]->d_name);
+        goes_on = walk->path != NULL ? examine_entry(walk, &found) : complain_of_errno(innermost->path, walk);
     }
     return found ? walk->path : NULL;
 }
@@ -164,7 +164,7 @@ void folder_walk_end(struct folder_walk *walk) {
         complain("left out %zu folder%s of temporary files that idx made: %s", walk->scratch_count,
                  walk->scratch_count == 1 ? "" : "s", walk->scratch_paths);
     while (walk->depth > 0) leave_folder(walk);
-    free(walk->levels);
+    free(walk->folders);
     free(walk->path);
     free(walk->scratch_paths);
     *walk = (struct folder_walk){.root = NULL};

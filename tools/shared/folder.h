@@ -39,7 +39,7 @@ struct folder_walk {
     bool no_memory; /* Memory ran out, without a complaint, which ended the walk. */
 
     /* These are private. */
-    struct folder_level *levels; /* The folders in which the walk is, the innermost last; NULL: it has not begun. */
+    struct entered_folder *folders; /* The folders in which the walk is, the innermost last; NULL: it has not begun. */
     size_t depth, capacity;
     char *path;           /* The path of the entry that was examined last. */
     size_t scratch_count; /* How many scratch folders were left out, */

@@ -13,16 +13,16 @@ static int pipe_ends[2] = {-1, -1}; /* The pipe: its end to read, and that to wr
 /* These are lock-free, so that the handler may set them, and any thread may read them. */
 static atomic_int noted_signal;                /* The last one that ends the command; 0: there was none. */
 static atomic_uint signal_count, hangup_count; /* Signals that end the command; SIGHUPs not yet consumed. */
-static atomic_bool in_service, ends_at_once;
+static atomic_bool in_service, ends_at_second_signal;
 
-/* Handles a signal: notes it, and makes the pipe readable. After interrupt_end_at_once, the second signal ends the
- * process. */
+/* Handles a signal: notes it, and makes the pipe readable. After interrupt_end_at_second_signal, the second signal ends
+ * the process. */
 static void note_signal(int signal_number) {
     int error = errno;
     if (signal_number == SIGHUP && in_service) {
         hangup_count++;
     } else {
-        if (signal_count++ > 0 && ends_at_once) _exit(ENDS_WELL);
+        if (signal_count++ > 0 && ends_at_second_signal) _exit(ENDS_WELL);
         noted_signal = signal_number;
     }
     (void)!write(pipe_ends[1], "", 1); /* If the pipe is full, it is readable already. */
@@ -31,12 +31,12 @@ static void note_signal(int signal_number) {
 
 void interrupt_catch(void) {
     static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, previous_action;
     if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         /* What is ignored, as under nohup or in the background, stays ignored, except in a service. */
-        if (sigaction(signals[i], NULL, &before) == 0 && (in_service || before.sa_handler != SIG_IGN))
+        if (sigaction(signals[i], NULL, &previous_action) == 0 && (in_service || previous_action.sa_handler != SIG_IGN))
             sigaction(signals[i], &action, NULL);
     }
 }
@@ -67,7 +67,7 @@ bool interrupt_consume_hangup(void) {
     return atomic_exchange(&hangup_count, 0) > 0;
 }
 
-void interrupt_end_at_once(void) {
-    ends_at_once = true;
+void interrupt_end_at_second_signal(void) {
+    ends_at_second_signal = true;
     if (signal_count > 1) _exit(ENDS_WELL);
 }

@@ -8,14 +8,14 @@
 
 /* Appends bytes to the output that is the context. This is a json_dump_callback_t. Returns 0, which means success, even
  * if the output failed: it keeps its own error. */
-static int append_bytes(const char *bytes, size_t length, void *context) {
+static int append_bytes_to_output(const char *bytes, size_t length, void *context) {
     output_bytes(context, bytes, length);
     return 0;
 }
 
 void json_write_value(struct output *output, json_t *value) {
     bool written =
-        value != NULL && json_dump_callback(value, append_bytes, output, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
+        value != NULL && json_dump_callback(value, append_bytes_to_output, output, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
     if (!written && output->error == 0) output->error = ENOMEM;
     json_decref(value);
 }
@@ -74,7 +74,7 @@ static const struct member {
     {"mapped_waits", offsetof(struct idx_calibration, mapped_waits), true},
     {"mapped_latencies", offsetof(struct idx_calibration, mapped_latencies), true},
 };
-#define MEMBERS (sizeof members / sizeof *members)
+#define MEMBER_COUNT (sizeof members / sizeof *members)
 
 /* Reads a member of the object into the calibration. Returns false, without a complaint, if it is missing or of another
  * type. */
@@ -101,21 +101,21 @@ bool calibration_read(const char *path, struct idx_calibration *calibration) {
     json_t *object = json_loadf(input, 0, &error);
     if (input != stdin) fclose(input);
     if (object == NULL) return complain("%s: %s: make it with idx plan --measure", path, error.text);
-    const struct member *missing = NULL;
-    for (size_t i = MEMBERS; i-- > 0;) { /* From the last on, so that the first one is named. */
-        if (!read_calibration_member(object, &members[i], calibration)) missing = &members[i];
+    const struct member *first_bad = NULL;
+    for (size_t i = MEMBER_COUNT; i-- > 0;) { /* From the last on, so that the first one is named. */
+        if (!read_calibration_member(object, &members[i], calibration)) first_bad = &members[i];
     }
     json_decref(object);
-    if (missing != NULL && missing->is_array)
-        complain("%s: '%s' is not a list of %d numbers: make the file with idx plan --measure", path, missing->name,
+    if (first_bad != NULL && first_bad->is_array)
+        complain("%s: '%s' is not a list of %d numbers: make the file with idx plan --measure", path, first_bad->name,
                  IDX_CALIBRATION_SIZES);
-    else if (missing != NULL)
-        complain("%s: '%s' is not a number: make the file with idx plan --measure", path, missing->name);
-    return missing == NULL;
+    else if (first_bad != NULL)
+        complain("%s: '%s' is not a number: make the file with idx plan --measure", path, first_bad->name);
+    return first_bad == NULL;
 }
 
 void calibration_write(struct output *output, const struct idx_calibration *calibration) {
-    for (size_t i = 0; i < MEMBERS; i++) {
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
         const double *numbers = (const double *)(const void *)((const char *)calibration + members[i].offset);
         const size_t number_count = members[i].is_array ? IDX_CALIBRATION_SIZES : 1;
         output_format(output, "%s\"%s\": %s", i == 0 ? "{" : ",\n ", members[i].name, members[i].is_array ? "[" : "");

@@ -25,7 +25,7 @@ static void overwrite_line(const char *line) {
 
 /* Copies a text into a buffer of `size` bytes, with unprintable characters escaped and a terminating NUL. Cuts off what
  * does not fit. Returns the length without the NUL. */
-static size_t write_printable(char *buffer, size_t size, const char *text) {
+static size_t write_printable_text(char *buffer, size_t size, const char *text) {
     char piece[PRINTABLE_PIECE_BYTES];
     size_t length = 0;
     while (*text != '\0') {
@@ -72,8 +72,8 @@ static void write_message(enum ending ending, const char *format, va_list argume
     const char *space = speaker == NULL ? "" : " ", *name = speaker == NULL ? "" : speaker;
     length = (size_t)snprintf(line, size, "idx%s%s: ", space, name);
     vsnprintf(sentence, sizeof sentence, format, arguments);
-    length += write_printable(line + length, size - length, sentence);
-    length += write_printable(line + length, size - length, find_advice(sentence));
+    length += write_printable_text(line + length, size - length, sentence);
+    length += write_printable_text(line + length, size - length, find_advice(sentence));
     if (ending == NAMES_HELP)
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", space, name);
     else

@@ -44,15 +44,15 @@ static bool multiply_by_power(uint64_t *product, uint64_t base, uint64_t exponen
     return true;
 }
 
-/* Parses a decimal number, and moves *text behind it. The number is *digits / 10^*places: 1.50 gives 15 and 1, since
- * trailing zeros do not count. Returns false if a digit is missing before or behind the point, or if *digits would be
- * 2^64 or more; then all three are unspecified. */
-static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
-    size_t whole_digits = strspn(*text, DIGITS);
+/* Parses a decimal number, and moves *text behind it. The number is *unscaled / 10^*places: 1.50 gives 15 and
+ * 1, since trailing zeros do not count. Returns false if a digit is missing before or behind the point, or if *unscaled
+ * would be 2^64 or more; then all three are unspecified. */
+static bool parse_decimal(const char **text, uint64_t *unscaled, uint64_t *places) {
+    size_t whole_digit_count = strspn(*text, DIGITS);
     uint64_t fraction;
     *places = 0;
-    if (!number_parse_digits(*text, whole_digits, digits)) return false;
-    *text += whole_digits;
+    if (!number_parse_digits(*text, whole_digit_count, unscaled)) return false;
+    *text += whole_digit_count;
     if (**text != '.') return true;
     const char *decimals = *text + 1;
     size_t length = strspn(decimals, DIGITS);
@@ -60,35 +60,36 @@ static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places)
     *text = decimals + length;
     while (length > 0 && decimals[length - 1] == '0') length--;
     *places = length;
-    return length == 0 || (number_parse_digits(decimals, length, &fraction) && multiply_by_power(digits, 10, length) &&
-                           !__builtin_add_overflow(*digits, fraction, digits));
+    return length == 0 ||
+           (number_parse_digits(decimals, length, &fraction) && multiply_by_power(unscaled, 10, length) &&
+            !__builtin_add_overflow(*unscaled, fraction, unscaled));
 }
 
-/* Sets *digits to *digits * 1024^exponent / 10^places. Returns false if that is not whole, or does not fit into 64
- * bits; then *digits is unspecified. `exponent` is at most 4, so that 128 bits hold the product. */
-static bool scale_by_1024(uint64_t *digits, unsigned exponent, uint64_t places) {
+/* Sets *number to *number * 1024^exponent / 10^places. Returns false if that is not whole, or does not fit into
+ * 64 bits; then *number is unspecified. `exponent` is at most 4, so that 128 bits hold the product. */
+static bool scale_by_1024(uint64_t *number, unsigned exponent, uint64_t places) {
     __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)*digits << 10 * exponent;
+    wide product = (wide)*number << 10 * exponent;
     for (; places > 0 && product % 10 == 0; places--) product /= 10;
-    *digits = (uint64_t)product;
+    *number = (uint64_t)product;
     return places == 0 && product <= UINT64_MAX;
 }
 
 bool number_parse(const char *text, uint64_t *number) {
     static const char suffixes[] = "KMGT";
-    uint64_t exponent, digits, places, scaled;
-    if (!parse_decimal(&text, &digits, &places)) return false;
+    uint64_t exponent, unscaled, places, scaled;
+    if (!parse_decimal(&text, &unscaled, &places)) return false;
     if (*text == 'e') {
-        scaled = digits;
+        scaled = unscaled;
         if (!number_parse_digits(text + 1, strlen(text + 1), &exponent) || exponent < places) return false;
         if (!multiply_by_power(&scaled, 10, exponent - places)) return false;
     } else if (*text == '^') {
         scaled = 1;
         if (places > 0 || !number_parse_digits(text + 1, strlen(text + 1), &exponent)) return false;
-        if (!multiply_by_power(&scaled, digits, exponent)) return false;
+        if (!multiply_by_power(&scaled, unscaled, exponent)) return false;
     } else {
         const char *suffix = *text == '\0' ? NULL : strchr(suffixes, *text); /* strchr would find the NUL. */
-        scaled = digits;
+        scaled = unscaled;
         if (*text != '\0' && (suffix == NULL || text[1] != '\0')) return false;
         if (!scale_by_1024(&scaled, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
     }
@@ -111,10 +112,10 @@ void size_format(char text[SIZE_TEXT_BYTES], double bytes) {
     snprintf(text, SIZE_TEXT_BYTES, is_whole ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit], unit == 0 ? "" : "iB");
 }
 
-struct density compute_density(double bytes, uint64_t fingerprints, unsigned bits) {
-    struct density density = {.limit = idx_information_limit(fingerprints, bits)};
-    if (fingerprints == 0) return density;
-    density.bits = 8 * bytes / (double)fingerprints;
+struct density compute_density(double bytes, uint64_t fingerprint_count, unsigned bits) {
+    struct density density = {.limit = idx_information_limit(fingerprint_count, bits)};
+    if (fingerprint_count == 0) return density;
+    density.bits = 8 * bytes / (double)fingerprint_count;
     if (density.limit > 0) density.ratio = density.bits / density.limit;
     return density;
 }
@@ -138,18 +139,18 @@ static const unsigned char hex_values[256] = {
 /* Reads hex digits up to the first other character or the end. Returns how many there are, and sets *number to their
  * value, of which only the last 64 bits are kept. */
 static size_t read_hex_digits(const char *text, size_t length, uint64_t *number) {
-    size_t count = 0;
+    size_t digit_count = 0;
     *number = 0;
-    for (; count < length; count++) {
-        unsigned digit = hex_values[(unsigned char)text[count]];
+    for (; digit_count < length; digit_count++) {
+        unsigned digit = hex_values[(unsigned char)text[digit_count]];
         if (digit == 0) break;
         *number = *number << 4 | (digit & 15);
     }
-    return count;
+    return digit_count;
 }
 
 /* Returns whether a text is one or more decimal digits, perhaps behind a minus sign, and nothing else. */
-static bool is_decimal(const char *text, size_t length) {
+static bool is_decimal_integer(const char *text, size_t length) {
     size_t i = length > 0 && text[0] == '-' ? 1 : 0;
     if (i == length) return false;
     while (i < length && text[i] >= '0' && text[i] <= '9') i++;
@@ -181,13 +182,13 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
         digits += 2;
         digit_count -= 2;
     }
-    if (digit_count != count_hex_digits(bits) && is_decimal(text, length))
+    if (digit_count != count_hex_digits(bits) && is_decimal_integer(text, length))
         return problem_set(problem,
                            "a fingerprint of %u bits has %u hex digits, but this one has %zu (--fingerprints dec or "
                            "signed reads decimal numbers)",
                            bits, count_hex_digits(bits), digit_count);
-    size_t valid_digits = read_hex_digits(digits, digit_count, &number);
-    if (valid_digits < digit_count) return explain_wrong_digit(digits[valid_digits], bits, problem);
+    size_t valid_digit_count = read_hex_digits(digits, digit_count, &number);
+    if (valid_digit_count < digit_count) return explain_wrong_digit(digits[valid_digit_count], bits, problem);
     if (digit_count != count_hex_digits(bits))
         return problem_set(problem, "a fingerprint of %u bits has %u hex digits, but this one has %zu", bits,
                            count_hex_digits(bits), digit_count);
@@ -201,7 +202,7 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
 static bool parse_unsigned(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                            struct problem *problem) {
     uint64_t number;
-    if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
+    if (!is_decimal_integer(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
     if (text[0] == '-')
         return problem_set(problem, "the fingerprint is negative (--fingerprints signed reads such numbers)");
     if (!number_parse_digits(text, length, &number) || (bits < 64 && number >> bits != 0))
@@ -215,7 +216,7 @@ static bool parse_unsigned(unsigned bits, const char *text, size_t length, uint6
 static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                          struct problem *problem) {
     uint64_t magnitude, sign_bit = UINT64_C(1) << (bits - 1);
-    if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
+    if (!is_decimal_integer(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
     bool is_negative = text[0] == '-';
     bool fits = number_parse_digits(text + is_negative, length - is_negative, &magnitude);
     if (!fits || (is_negative ? magnitude > sign_bit : magnitude >= sign_bit))

@@ -14,7 +14,7 @@ enum { MAX_BUFFERED_BYTES = 1 << 16 };
 
 /* Writes bytes to the file at once, past the buffer, and sets the output's error to the errno of a failure. Writes
  * nothing after an earlier error. */
-static void write_to_file(struct output *output, const char *bytes, size_t length) {
+static void write_bytes_to_file(struct output *output, const char *bytes, size_t length) {
     while (length > 0 && output->error == 0) {
         ssize_t written = write(output->descriptor, bytes, length);
         if (written < 0 && errno != EINTR) output->error = errno;
@@ -48,7 +48,7 @@ void output_bytes(struct output *output, const void *bytes, size_t length) {
     if (output->error != 0 || length == 0) return;
     if (output->descriptor >= 0 && output->length + length > MAX_BUFFERED_BYTES) output_flush(output);
     if (output->descriptor >= 0 && length >= MAX_BUFFERED_BYTES) {
-        write_to_file(output, bytes, length);
+        write_bytes_to_file(output, bytes, length);
     } else if (ensure_capacity(output, length)) {
         memcpy(output->bytes + output->length, bytes, length);
         output->length += length;
@@ -112,7 +112,7 @@ void output_share(struct output *output, uint64_t shared, uint64_t total) {
 
 bool output_flush(struct output *output) {
     if (output->descriptor >= 0) {
-        write_to_file(output, output->bytes, output->length);
+        write_bytes_to_file(output, output->bytes, output->length);
         output->length = 0;
     }
     return output->error == 0;

@@ -185,12 +185,12 @@ static void print_ended_phase_times(struct progress *progress, enum idx_phase ne
  * the time, in seconds. */
 static void leave_phase(struct progress *progress, double now) {
     enum idx_phase phase = progress->last.phase;
-    uint64_t peak = read_peak_bytes();
+    uint64_t peak_bytes = read_peak_bytes();
     progress->phases[phase].ended = true;
     progress->phases[phase].is_printed = false;
     progress->phases[phase].seconds += now - progress->phase_began;
     progress->phases[phase].processor_seconds += read_processor_seconds() - progress->processor_before;
-    if (peak > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak;
+    if (peak_bytes > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak_bytes;
 }
 
 /* Begins to measure a phase at the time `now`, in seconds. Prints how long those phases took that have ended by
@@ -257,20 +257,20 @@ void progress_note_reading(struct progress *progress) {
 
 void progress_print_phases(const struct progress *progress) {
     double seconds = 0, processor_seconds = 0;
-    uint64_t peak = 0;
-    char size[SIZE_TEXT_BYTES];
+    uint64_t max_peak_bytes = 0;
+    char peak_text[SIZE_TEXT_BYTES];
     fprintf(stderr, "%-18s %10s %10s %12s\n", "phase", "seconds", "processor", "peak memory");
     for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].ended) continue;
-        size_format(size, (double)progress->phases[i].peak_bytes);
+        size_format(peak_text, (double)progress->phases[i].peak_bytes);
         fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", phase_words[i].name, progress->phases[i].seconds,
-                progress->phases[i].processor_seconds, size);
+                progress->phases[i].processor_seconds, peak_text);
         seconds += progress->phases[i].seconds;
         processor_seconds += progress->phases[i].processor_seconds;
-        if (progress->phases[i].peak_bytes > peak) peak = progress->phases[i].peak_bytes;
+        if (progress->phases[i].peak_bytes > max_peak_bytes) max_peak_bytes = progress->phases[i].peak_bytes;
     }
-    size_format(size, (double)peak);
-    fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", "all", seconds, processor_seconds, size);
+    size_format(peak_text, (double)max_peak_bytes);
+    fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", "all", seconds, processor_seconds, peak_text);
 }
 
 /* ---- Texts ---- */

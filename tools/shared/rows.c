@@ -12,7 +12,7 @@ enum { MAX_NAME_BYTES = 32 };
 static void write_json_name(struct rows *rows, const char *name) {
     char prefix[MAX_NAME_BYTES + 4]; /* Besides the name, a comma, two quotation marks and a colon. */
     size_t length = 0;
-    if (rows->follows) prefix[length++] = ',';
+    if (rows->needs_separator) prefix[length++] = ',';
     if (name != NULL) {
         const size_t name_length = strnlen(name, MAX_NAME_BYTES);
         prefix[length++] = '"';
@@ -26,17 +26,17 @@ static void write_json_name(struct rows *rows, const char *name) {
 void row_begin_value(struct rows *rows, const char *name) {
     if (rows->json)
         write_json_name(rows, name);
-    else if (rows->follows)
+    else if (rows->needs_separator)
         output_byte(rows->output, '\t');
-    rows->follows = true;
+    rows->needs_separator = true;
 }
 
-/* Writes a bracket of JSON, and nothing in columns. `follows` says whether a value right behind it needs a comma before
- * it. */
-static void write_bracket(struct rows *rows, char bracket, bool follows) {
+/* Writes a bracket of JSON, and nothing in columns. `needs_separator` says whether a value right behind it needs a
+ * comma before it. */
+static void write_bracket(struct rows *rows, char bracket, bool needs_separator) {
     if (rows->json) {
         output_byte(rows->output, bracket);
-        rows->follows = follows;
+        rows->needs_separator = needs_separator;
     }
 }
 
@@ -59,7 +59,7 @@ void row_end_object(struct rows *rows) { write_bracket(rows, '}', true); }
 void row_end_array(struct rows *rows) { write_bracket(rows, ']', true); }
 
 void row_begin(struct rows *rows) {
-    rows->follows = false;
+    rows->needs_separator = false;
     write_bracket(rows, '{', false);
 }
 

@@ -10,7 +10,7 @@
 struct rows {
     struct output *output;
     bool json;
-    bool follows; /* What is written next follows another value. */
+    bool needs_separator; /* A tab or a comma comes before the next value. */
 };
 
 /* Begin and end a row, which is an object in JSON. All values of the row are written between the two calls. row_end

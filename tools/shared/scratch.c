@@ -75,15 +75,15 @@ static bool write_marker(int folder, const char *name) {
 
 /* Returns whether an open folder belongs to this user, and is closed to everybody else. Sets *status to what fstat says
  * of it. */
-static bool is_private(int folder, struct stat *status) {
+static bool is_private_folder(int folder, struct stat *status) {
     return fstat(folder, status) == 0 && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }
 
 /* Returns whether an open folder has a marker that proves that idx made the folder under this name, for this user. */
-static bool is_marked(int folder, const char *name) {
+static bool has_valid_marker(int folder, const char *name) {
     char expected[MARKER_BYTES], text[MARKER_BYTES];
     struct stat status, marker;
-    if (!is_private(folder, &status)) return false;
+    if (!is_private_folder(folder, &status)) return false;
     int file = openat(folder, MARKER, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0) return false;
     bool is_own_file = fstat(file, &marker) == 0 && S_ISREG(marker.st_mode) && marker.st_uid == status.st_uid;
@@ -123,8 +123,8 @@ static bool remove_leftover(int parent, const char *name) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER);
     if (folder < 0) return false;
-    bool removable = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_private(folder, &status);
-    if (removable && is_marked(folder, name))
+    bool removable = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_private_folder(folder, &status);
+    if (removable && has_valid_marker(folder, name))
         remove_entries_and_marker(folder);
     else if (removable)
         remove_empty_marker(folder);
@@ -135,13 +135,13 @@ static bool remove_leftover(int parent, const char *name) {
 
 /* Removes the folders that killed commands left in the folder at the path `parent`. Returns how many were removed. */
 static size_t remove_all_leftovers(const char *parent) {
-    size_t count = 0;
+    size_t removed_count = 0;
     DIR *entries = opendir(parent);
     if (entries == NULL) return 0;
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
-        if (has_scratch_name(entry->d_name)) count += remove_leftover(dirfd(entries), entry->d_name);
+        if (has_scratch_name(entry->d_name)) removed_count += remove_leftover(dirfd(entries), entry->d_name);
     closedir(entries);
-    return count;
+    return removed_count;
 }
 
 /* ---- The folder ---- */
@@ -149,7 +149,7 @@ static size_t remove_all_leftovers(const char *parent) {
 /* Opens the new folder at scratch->path, locks it, and then marks it. Returns false, with errno set and the folder
  * closed, if it can't be opened or marked. The lock may wait for a process that checks whether this is a leftover.
  * Where folders can't be locked, no process removes any. */
-static bool lock_and_mark(struct scratch *scratch) {
+static bool lock_and_mark_folder(struct scratch *scratch) {
     struct stat status;
     scratch->lock = open(scratch->path, OPEN_FOLDER);
     if (scratch->lock < 0) return false;
@@ -172,7 +172,7 @@ static bool try_to_make_folder(struct scratch *scratch, const char *parent, bool
     scratch->path = folder_join(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;
     bool is_made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
-    if (is_made && lock_and_mark(scratch)) return true;
+    if (is_made && lock_and_mark_folder(scratch)) return true;
     int error = errno;
     *try_again = is_made && error == ENOENT;
     if (is_made) rmdir(scratch->path);

@@ -58,7 +58,7 @@ bool temporary_map(struct temporary *temporary) {
 
 /* Counts bytes as touched, and gives all mapped pages back to the system once there are many. Until then, touched pages
  * count as the process's memory. They can still be read afterwards, from the page cache or the file. */
-static void give_back_touched_pages(struct temporary *temporary, size_t newly_touched_bytes) {
+static void note_touched_bytes(struct temporary *temporary, size_t newly_touched_bytes) {
 #ifdef IDX_LINUX
     temporary->touched_bytes += newly_touched_bytes + NEIGHBOUR_BYTES;
     if (temporary->touched_bytes < MAX_TOUCHED_BYTES) return;
@@ -71,7 +71,7 @@ static void give_back_touched_pages(struct temporary *temporary, size_t newly_to
 
 const char *temporary_read_bytes(struct temporary *temporary, uint64_t *offset, size_t length) {
     if (length > temporary->size - *offset) return NULL;
-    give_back_touched_pages(temporary, length);
+    note_touched_bytes(temporary, length);
     *offset += length;
     return temporary->mapped + (*offset - length);
 }

@@ -66,9 +66,9 @@ struct density {
     double ratio; /* bits / limit. */
 };
 
-/* Computes the density of a table that takes `bytes` bytes and has as many fingerprints as `fingerprints` says, each of
- * `bits` bits, 1 to 64. */
-struct density compute_density(double bytes, uint64_t fingerprints, unsigned bits);
+/* Computes the density of a table that takes `bytes` bytes and has `fingerprint_count` fingerprints, each of `bits`
+ * bits, 1 to 64. */
+struct density compute_density(double bytes, uint64_t fingerprint_count, unsigned bits);
 
 /* A format for the mean of all tables, of its bits and its ratio. */
 #define DENSITY_MEAN_FORMAT                                                                                            \
