@@ -98,8 +98,8 @@ struct findings {
 
     /* The clusters that were asked for. */
     struct idx_cluster_summary clusters;
-    /* Counts of documents by distance to their representatives, without these; or by level of their resemblance, and
-     * behind the last one, of those below it. */
+    /* How many documents that are no representatives have each distance to theirs; or each level of resemblance to it,
+     * and behind the last level, a lower one. */
     uint64_t dropped_counts[IDX_MAX_BITS + 1];
     struct chain chains[FINDINGS_CHAINS];
     size_t chain_count;

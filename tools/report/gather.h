@@ -20,7 +20,7 @@ void gather_offer_pair(struct level *level, struct shown_pair pair);
  * ellipsis. `id` may be NULL if `id_length` is 0. */
 void gather_set_id(struct shown_document *shown, uint64_t number, const char *id, size_t id_length);
 
-/* levels.c does the same by resemblance. */
+/* levels.c gathers findings where documents are compared by resemblance. */
 
 /* Fills the findings like gather_findings, for documents whose sets were compared. `memory_bytes` is what --memory
  * allows; 0: it was not given. */

@@ -48,8 +48,8 @@ void answers_end(struct answers *answers);
 bool answers_write_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
                                      size_t match_count);
 
-/* Writes "count":…,"matches":[…]: what answers_write_query_and_matches writes, but without the query. Returns the
- * same. */
+/* Writes "count":…,"matches":[…]: what answers_write_query_and_matches writes, but without the query. Returns
+ * false where the request failed, after a part of that. */
 bool answers_write_matches(struct answers *answers, const struct idx_match *matches, size_t match_count);
 
 /* Looks the fingerprint `query` up at the answer's distance, and writes what answers_write_query_and_matches writes.

@@ -35,8 +35,8 @@ struct items {
     struct output hashes; /* Those of all sets. */
 };
 
-/* Reads the documents in the request's body into `items`, whose members the caller has set as above. Returns false
- * where the request failed: a line is bad, or memory ran out. The caller calls items_free in either case. */
+/* Reads the documents in the request's body into `items`, whose members the caller has set as struct items says.
+ * Returns false where the request failed: a line is bad, or memory ran out. The caller calls items_free either way. */
 bool items_read(struct items *items, struct request *request);
 
 /* Frees what items_read made; `properties` stays the caller's. */

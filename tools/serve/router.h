@@ -6,8 +6,8 @@
 
 /* libmicrohttpd calls these functions. `service`, or the context of router_end, is the struct service. */
 
-/* Begins a request, whose first line has come. Returns the struct request, which the other two functions get as
- * *request_context, or NULL if memory ran out. */
+/* Begins a request, whose first line has come. Returns the struct request, which router_handle and router_end get
+ * as *request_context, or NULL if memory ran out. */
 void *router_begin(void *service, const char *uri, struct MHD_Connection *connection);
 
 /* Handles what has come of a request: first its head, then each part of its body, of *upload_size bytes, and at last

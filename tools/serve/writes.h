@@ -15,10 +15,11 @@ struct writes {
 bool writes_open(struct writes *writes, const struct serve_options *options);
 
 /* Answers POST /check-and-add: adds the documents of the body that have no near-duplicate, and lists the matches of the
- * others; or fails the request. The thread for writing alone calls this and the next function. */
+ * others; or fails the request. Only the thread for writing may call this. */
 void writes_answer_add(struct request *request);
 
-/* Answers POST /remove: removes the documents that the body names by fingerprint, ID or both, or fails the request. */
+/* Answers POST /remove: removes the documents that the body names by fingerprint, ID or both, or fails the request.
+ * Only the thread for writing may call this. */
 void writes_answer_remove(struct request *request);
 
 /* Closes the writer, if it is open. */

@@ -41,7 +41,8 @@ void row_write_number(struct rows *rows, const char *name, uint64_t number);
 /* Writes a share, as output_share does. */
 void row_write_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total);
 
-/* In JSON, what is written between these calls is in an object, or in an array; in columns, they write nothing. */
+/* In JSON, what is written between a begin and its end is in an object, or in an array, named `name` unless that is
+ * NULL. In columns, these functions write nothing. */
 void row_begin_object(struct rows *rows, const char *name);
 void row_end_object(struct rows *rows);
 void row_begin_array(struct rows *rows, const char *name);
