@@ -15,8 +15,8 @@ struct combine_job {
     const struct idxf_manifest *manifest;
     struct idxi_table_form form;
     struct idxi_table_result *tables;
-    uint64_t document_fingerprints; /* how many distinct ones the document map has */
-    uint64_t values;                /* of the sketches of all sets */
+    uint64_t distinct_count; /* how many distinct fingerprints the document map has */
+    uint64_t value_count;    /* of the sketches of all sets */
 };
 
 /* ---- Streams without the entries that are left out ---- */
@@ -27,7 +27,7 @@ struct filtered_stream {
     struct idxi_stream *whole;
     const struct idxi_entries *left_out; /* ascending; without values, all entries of a fingerprint are left out */
     size_t next;                         /* the place in `left_out` of the next entry that `whole` may have */
-    const struct idxi_source *renumbers; /* the source whose new document numbers the values become; NULL: they stay */
+    const struct idxi_source *numbering; /* the source whose new document numbers the values become; NULL: they stay */
 };
 
 /* Returns whether the entry of a fingerprint and *value is left out; `value` is NULL for a fingerprint without a value.
@@ -58,7 +58,7 @@ static enum idx_status read_filtered(struct idxi_stream *stream, uint64_t *finge
                                      size_t capacity, size_t *count, struct idx_error *error) {
     struct filtered_stream *filter = (struct filtered_stream *)stream;
     size_t read_count;
-    if (filter->next == filter->left_out->count && filter->renumbers == NULL)
+    if (filter->next == filter->left_out->count && filter->numbering == NULL)
         return filter->whole->read(filter->whole, fingerprints, values, capacity, count, error);
     *count = 0;
     do {
@@ -67,19 +67,19 @@ static enum idx_status read_filtered(struct idxi_stream *stream, uint64_t *finge
             if (is_left_out(filter, fingerprints[i], values == NULL ? NULL : &values[i])) continue;
             fingerprints[*count] = fingerprints[i];
             if (values != NULL)
-                values[*count] = filter->renumbers == NULL ? values[i] : renumber(filter->renumbers, values[i]);
+                values[*count] = filter->numbering == NULL ? values[i] : renumber(filter->numbering, values[i]);
             ++*count;
         }
     } while (read_count > 0 && *count == 0);
     return IDX_OK;
 }
 
-/* Makes *filter the stream of the entries of `whole` that are not left out. `left_out` and `renumbers` are as in the
- * struct. All three must outlive the stream. */
+/* Makes *filter the stream of the entries of `whole` that are not left out. `left_out` and `numbering` are as in
+ * the struct. All three must outlive the stream. */
 static void init_filtered_stream(struct filtered_stream *filter, struct idxi_stream *whole,
-                                 const struct idxi_entries *left_out, const struct idxi_source *renumbers) {
+                                 const struct idxi_entries *left_out, const struct idxi_source *numbering) {
     *filter = (struct filtered_stream){
-        .stream.read = read_filtered, .whole = whole, .left_out = left_out, .renumbers = renumbers};
+        .stream.read = read_filtered, .whole = whole, .left_out = left_out, .numbering = numbering};
 }
 
 /* ---- Documents ---- */
@@ -88,7 +88,7 @@ static void init_filtered_stream(struct filtered_stream *filter, struct idxi_str
 struct id_copy_job {
     struct combine_job *job;
     const struct idxi_source *source;
-    size_t left_out; /* how many of its documents were left out so far */
+    size_t left_out_count; /* documents that were left out so far */
 };
 
 /* Copies the ID of document `number` of a source under its new number, unless the document is left out. Numbers ascend
@@ -98,12 +98,12 @@ static enum idx_status copy_id(void *context, uint64_t number, const void *id, s
     const struct idxi_source *source = copy->source;
     struct idxi_combination *combination = copy->job->combination;
     if (number % IDXI_STREAM_ENTRIES == 0) IDXI_TRY(idxi_progress_add(combination->progress, 0, error));
-    if (copy->left_out < source->left_out_numbers.count &&
-        source->left_out_numbers.fingerprints[copy->left_out] == number) {
-        copy->left_out++;
+    if (copy->left_out_count < source->left_out_numbers.count &&
+        source->left_out_numbers.fingerprints[copy->left_out_count] == number) {
+        copy->left_out_count++;
         return IDX_OK;
     }
-    return idxi_map_writer_add_id(&combination->output->map, source->offset + number - copy->left_out, id, length,
+    return idxi_map_writer_add_id(&combination->output->map, source->offset + number - copy->left_out_count, id, length,
                                   error);
 }
 
@@ -133,8 +133,8 @@ static enum idx_status copy_all_ids(struct combine_job *job, struct idx_error *e
 }
 
 /* Writes the entries of a stream to the document map. Adds the number of documents to the new segment's, and counts
- * their distinct fingerprints in job->document_fingerprints. Errors: those of the stream; as
- * idxi_map_writer_add_documents; IDX_CANCELLED. */
+ * their distinct fingerprints in job->distinct_count. Errors: those of the stream; as idxi_map_writer_add_documents;
+ * IDX_CANCELLED. */
 static enum idx_status write_documents(struct combine_job *job, struct idxi_stream *stream, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], former = 0;
@@ -145,7 +145,7 @@ static enum idx_status write_documents(struct combine_job *job, struct idxi_stre
         IDXI_TRY(idxi_map_writer_add_documents(&combination->output->map, fingerprints, values, count, error));
         IDXI_TRY(idxi_progress_add(combination->progress, count, error));
         for (size_t i = 0; i < count; i++) { /* The very first fingerprint may equal the initial `former`. */
-            job->document_fingerprints += fingerprints[i] != former || job->document_fingerprints == 0;
+            job->distinct_count += fingerprints[i] != former || job->distinct_count == 0;
             former = fingerprints[i];
         }
         combination->output->segment.documents += count;
@@ -289,16 +289,16 @@ static enum idx_status survey_stream(const struct combine_job *job, struct idxi_
 }
 
 /* Returns an estimate of how many fingerprints the merged table will have. Of the fingerprints that were read from the
- * inputs so far, `surveyed` came through; the others were repeated or left out. Expects the same share of all. */
+ * inputs so far, `surveyed_count` came through; the others were repeated or left out. Expects the same share of all. */
 static uint64_t estimate_fingerprints(const struct combine_job *job, const struct table_inputs *inputs,
-                                      uint64_t surveyed) {
+                                      uint64_t surveyed_count) {
     const struct idxi_combination *combination = job->combination;
-    double total = (double)inputs->added.count, read = (double)inputs->added.given;
+    double total_count = (double)inputs->added.count, read_count = (double)inputs->added.given;
     for (size_t i = 0; i < combination->source_count; i++) {
-        total += (double)combination->sources[i].segment->entry.fingerprints;
-        read += (double)inputs->tables[i].given;
+        total_count += (double)combination->sources[i].segment->entry.fingerprints;
+        read_count += (double)inputs->tables[i].given;
     }
-    return read > 0 ? (uint64_t)((double)surveyed * total / read) : 0;
+    return read_count > 0 ? (uint64_t)((double)surveyed_count * total_count / read_count) : 0;
 }
 
 /* Sets job->form.blocks, the form of the blocks of all tables, from a survey of the first fingerprints of table 0. It
@@ -306,15 +306,15 @@ static uint64_t estimate_fingerprints(const struct combine_job *job, const struc
 static enum idx_status choose_block_form(struct combine_job *job, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
-    struct idxi_survey surveyed = {0};
+    struct idxi_survey survey = {0};
     enum idx_status status = open_table_inputs(job, 0, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
-    if (status == IDX_OK) status = survey_stream(job, idxi_kway_merge_get_stream(merge), &surveyed, error);
-    if (status == IDX_OK) surveyed.fingerprints = estimate_fingerprints(job, &inputs, surveyed.fingerprints);
+    if (status == IDX_OK) status = survey_stream(job, idxi_kway_merge_get_stream(merge), &survey, error);
+    if (status == IDX_OK) survey.fingerprints = estimate_fingerprints(job, &inputs, survey.fingerprints);
     idxi_kway_merge_close(merge);
     close_table_inputs(&inputs, job->combination->source_count);
     uint32_t block_size = job->combination->model->segments[0]->tables[0].header.block_size;
-    job->form.blocks = idxi_survey_choose_form(&surveyed, job->manifest->bits, block_size);
+    job->form.blocks = idxi_survey_choose_form(&survey, job->manifest->bits, block_size);
     return status;
 }
 
@@ -364,33 +364,33 @@ static enum idx_status go_to_next_set(struct set_input *input, struct idx_error 
 }
 
 /* Removes the set with the least key from the sources and the sets in memory: sets *set to it, and *found to whether
- * there was one. Of sets with equal keys, that of the first source comes first, and that in memory last. *added is how
- * many sets in memory were removed so far, and becomes one more if this one was in memory. Errors: as
+ * there was one. Of sets with equal keys, that of the first source comes first, and that in memory last. *added_count
+ * is how many sets in memory were removed so far, and becomes one more if this one was in memory. Errors: as
  * idxi_sets_cursor_next.
  */
 static enum idx_status pop_least_set(const struct idxi_combination *combination, struct set_input *inputs,
-                                     size_t *added, struct idxf_set *set, bool *found, struct idx_error *error) {
+                                     size_t *added_count, struct idxf_set *set, bool *found, struct idx_error *error) {
     struct set_input *least = NULL;
     for (size_t i = 0; i < combination->source_count; i++)
         if (inputs[i].found && (least == NULL || inputs[i].set.key < least->set.key)) least = &inputs[i];
-    bool is_added = *added < combination->added_set_count &&
-                    (least == NULL || combination->added_sets[*added].key < least->set.key);
+    bool is_added = *added_count < combination->added_set_count &&
+                    (least == NULL || combination->added_sets[*added_count].key < least->set.key);
     *found = least != NULL || is_added;
     if (is_added)
-        *set = combination->added_sets[(*added)++];
+        *set = combination->added_sets[(*added_count)++];
     else if (least != NULL)
         *set = least->set;
     return is_added || least == NULL ? IDX_OK : go_to_next_set(least, error);
 }
 
 /* Writes the sets that stay and those in memory, by ascending key. Adds the number of values in their sketches to
- * job->values. `inputs` is zeroed scratch memory, with one element per source. Errors: as idxi_sets_cursor_next and
- * those of the sets writer; IDX_CANCELLED. */
+ * job->value_count. `inputs` is zeroed scratch memory, with one element per source. Errors: as idxi_sets_cursor_next
+ * and those of the sets writer; IDX_CANCELLED. */
 static enum idx_status write_sets(struct combine_job *job, struct set_input *inputs, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
     struct idxi_output *output = combination->output;
     unsigned sketch = job->manifest->sketch;
-    size_t added = 0;
+    size_t added_count = 0;
     struct idxf_set set;
     IDXI_TRY(idxi_sets_writer_open(&output->sets, output->segment_folder, output->segment_path, error));
     for (size_t i = 0; i < combination->source_count; i++) {
@@ -399,11 +399,11 @@ static enum idx_status write_sets(struct combine_job *job, struct set_input *inp
         IDXI_TRY(go_to_next_set(&inputs[i], error));
     }
     for (bool found = true;;) {
-        IDXI_TRY(pop_least_set(combination, inputs, &added, &set, &found, error));
+        IDXI_TRY(pop_least_set(combination, inputs, &added_count, &set, &found, error));
         if (!found) break;
         IDXI_TRY(idxi_sets_writer_add(&output->sets, &set, error));
         IDXI_TRY(idxi_progress_add(combination->progress, 1, error));
-        job->values += set.count < sketch ? set.count : sketch;
+        job->value_count += set.count < sketch ? set.count : sketch;
     }
     return idxi_sets_writer_finish(&output->sets, output->segment.uuid, &combination->sets_bytes, error);
 }
@@ -426,9 +426,9 @@ static size_t count_maps(const struct combine_job *job) { return job->manifest->
 static enum idx_status write_file(void *context, size_t number, struct idx_error *error) {
     struct combine_job *job = context;
     enum idxf_id_type id_type = job->manifest->id_type;
-    size_t maps = count_maps(job);
-    if (number == maps + job->form.scheme->table_count) return combine_sets(job, error);
-    if (number >= maps) return combine_table(job, number - maps, error);
+    size_t map_count = count_maps(job);
+    if (number == map_count + job->form.scheme->table_count) return combine_sets(job, error);
+    if (number >= map_count) return combine_table(job, number - map_count, error);
     if (number > 0) return combine_maps(job, IDXI_MAP_BY_ID, error);
     if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_all_ids(job, error));
     return id_type == IDXF_ID_NONE ? IDX_OK : combine_maps(job, IDXI_MAP_DOCUMENTS, error);
@@ -438,11 +438,11 @@ static enum idx_status write_file(void *context, size_t number, struct idx_error
  * table, and for each set. */
 static uint64_t count_work(const struct combine_job *job) {
     const struct idxi_combination *combination = job->combination;
-    size_t tables = job->form.scheme->table_count;
-    uint64_t total = combination->added.count * (tables + count_maps(job)) + combination->added_set_count;
+    size_t table_count = job->form.scheme->table_count;
+    uint64_t total = combination->added.count * (table_count + count_maps(job)) + combination->added_set_count;
     for (size_t i = 0; i < combination->source_count; i++) {
         const struct idxi_segment *segment = combination->sources[i].segment;
-        total += segment->entry.documents + segment->entry.fingerprints * tables;
+        total += segment->entry.documents + segment->entry.fingerprints * table_count;
         if (job->manifest->by_id) total += segment->by_id.segment.documents;
         total += segment->sets.header.sets;
     }
@@ -456,8 +456,7 @@ static enum idx_status check_by_id_count(const struct combine_job *job, struct i
     const struct idxi_combination *combination = job->combination;
     uint64_t entries = combination->by_id.entries, documents = combination->output->segment.documents;
     bool all_differ = job->manifest->id_type == IDXF_ID_U64;
-    if (entries >= job->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
-        return IDX_OK;
+    if (entries >= job->distinct_count && entries <= documents && (!all_differ || entries == documents)) return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                      "the document map and the map from IDs of a segment to combine contain different documents: "
                      "find it with idx verify");
@@ -468,16 +467,16 @@ static enum idx_status check_by_id_count(const struct combine_job *job, struct i
  * checks. Errors: IDX_BAD_CONTENT. */
 static enum idx_status check_counts(const struct combine_job *job, struct idx_error *error) {
     uint64_t fingerprints = job->tables[0].fingerprints;
-    bool agree = job->manifest->id_type == IDXF_ID_NONE || job->document_fingerprints == fingerprints;
+    bool agree = job->manifest->id_type == IDXF_ID_NONE || job->distinct_count == fingerprints;
     for (size_t i = 1; i < job->form.scheme->table_count; i++)
         agree = agree && job->tables[i].fingerprints == fingerprints;
     if (!agree)
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                          "the tables and the document map of a segment to combine contain different fingerprints: "
                          "find it with idx verify");
-    uint64_t documents = job->combination->output->segment.documents, values = job->values;
-    bool is_text = job->manifest->id_type == IDXF_ID_TEXT;
-    if (job->manifest->sketch > 0 && (is_text ? documents != values : documents > values))
+    uint64_t documents = job->combination->output->segment.documents, values = job->value_count;
+    if (job->manifest->sketch > 0 &&
+        (job->manifest->id_type == IDXF_ID_TEXT ? documents != values : documents > values))
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                          "the sets and the document map of a segment to combine are of different texts: find it with "
                          "idx verify");
@@ -486,12 +485,12 @@ static enum idx_status check_counts(const struct combine_job *job, struct idx_er
 
 /* Does the work of idxi_combine_segments: writes all files side by side, and then checks that they agree with each
  * other. */
-static enum idx_status combine_all(struct combine_job *job, struct idx_error *error) {
+static enum idx_status write_and_check_files(struct combine_job *job, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
-    size_t tasks = job->form.scheme->table_count + count_maps(job) + (job->manifest->sketch > 0);
+    size_t task_count = job->form.scheme->table_count + count_maps(job) + (job->manifest->sketch > 0);
     IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(job), error));
     IDXI_TRY(choose_block_form(job, error));
-    IDXI_TRY(idxi_run_parallel(tasks, combination->threads, write_file, job, combination->progress, error));
+    IDXI_TRY(idxi_run_parallel(task_count, combination->threads, write_file, job, combination->progress, error));
     IDXI_TRY(check_counts(job, error));
     combination->output->segment.fingerprints = job->tables[0].fingerprints;
     for (size_t i = 0; i < job->form.scheme->table_count; i++) combination->table_bytes += job->tables[i].bytes;
@@ -508,7 +507,7 @@ enum idx_status idxi_combine_segments(struct idxi_combination *combination, stru
                  .progress = combination->progress},
         .tables = calloc(scheme->table_count, sizeof *job.tables),
     };
-    enum idx_status status = job.tables == NULL ? idxi_fail_memory(error) : combine_all(&job, error);
+    enum idx_status status = job.tables == NULL ? idxi_fail_memory(error) : write_and_check_files(&job, error);
     free(job.tables);
     return status;
 }

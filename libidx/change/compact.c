@@ -39,27 +39,27 @@ static bool is_listed(const struct idxf_manifest *manifest, unsigned long number
     return false;
 }
 
-/* Removes the folders of segments that the manifest does not list, and adds to *removed how many are gone. A killed
- * compaction left them, or their segments became part of another one. Syncs the index's folder first, so that the
- * manifest that was read is on disk. Errors: IDX_IO_ERROR and others of listing the folder. */
+/* Removes the folders of segments that the manifest does not list, and adds to *removed how many are gone. A
+ * killed compaction left them, or their segments became part of another one. Syncs the index's folder first, so that
+ * the manifest that was read is on disk. Errors: IDX_IO_ERROR and others of listing the folder. */
 static enum idx_status remove_stale_folders(const struct idx_index *index, size_t *removed, struct idx_error *error) {
     struct stat status;
     IDXI_TRY(idxi_sync_folder(index->folder, index->path, error));
     int folder = openat(index->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-    if (entries == NULL) {
+    DIR *listing = folder < 0 ? NULL : fdopendir(folder);
+    if (listing == NULL) {
         enum idx_status failed = idxi_fail_system(error, errno, index->path, "list");
         if (folder >= 0) close(folder);
         return failed;
     }
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
         /* The name of a segment's folder is its number. */
         if (!idxi_is_segment_name(entry->d_name)) continue;
         if (is_listed(index->manifest, strtoul(entry->d_name, NULL, 10))) continue;
         idxi_remove_tree(folder, entry->d_name);
         *removed += fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0;
     }
-    closedir(entries);
+    closedir(listing);
     return IDX_OK;
 }
 
@@ -98,11 +98,11 @@ static uint64_t measure_segment(const struct idxi_segment *segment) {
 /* Sets growth[i], for i below `end`, to the size of segment i divided by that of all newer segments and pending
  * records, rounded down. */
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
-    uint64_t newer = idxi_pending_count(&index->pending);
+    uint64_t newer_size = idxi_pending_count(&index->pending);
     for (size_t i = index->open_segments; i-- > 0;) {
         uint64_t size = measure_segment(index->segments[i]);
-        if (i < end) growth[i] = size / add_saturating(newer, 1); /* plus 1, since nothing may be newer */
-        newer = add_saturating(newer, size);
+        if (i < end) growth[i] = size / add_saturating(newer_size, 1); /* plus 1, since nothing may be newer */
+        newer_size = add_saturating(newer_size, size);
     }
 }
 
@@ -115,17 +115,17 @@ static size_t choose_first_merged(const struct compaction *compaction) {
     size_t max_segments = compaction->options.max_segments, first_merged = 0;
     /* The segments before `end` may stay: where nothing is pending, the newest one is a part in any case. */
     size_t end = idxi_pending_count(&index->pending) > 0 ? index->open_segments : index->open_segments - 1;
-    uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
+    uint64_t growth[IDXF_MAX_SEGMENTS], max_growth = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
     /* With growth = 0, only the newest segments become one, so that max_segments are left in all. */
-    if (end + 1 > max_segments && limit == 0) return max_segments - 1;
+    if (end + 1 > max_segments && max_growth == 0) return max_segments - 1;
     if (end + 1 > max_segments) {
         uint64_t least_growth = UINT64_MAX;
         for (size_t i = 0; i < max_segments; i++) least_growth = growth[i] < least_growth ? growth[i] : least_growth;
-        if (least_growth > limit) limit = least_growth;
+        if (least_growth > max_growth) max_growth = least_growth;
     }
-    while (first_merged < end && growth[first_merged] > limit) first_merged++;
+    while (first_merged < end && growth[first_merged] > max_growth) first_merged++;
     return first_merged;
 }
 
@@ -153,7 +153,7 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
 
 /* Checks that the index is still at its path. Otherwise files of the segment may have been written to a folder that has
  * taken its place. Errors: IDX_IO_ERROR (it is not), and as idx_replaced. */
-static enum idx_status check_not_moved(const struct idx_index *index, struct idx_error *error) {
+static enum idx_status check_index_not_moved(const struct idx_index *index, struct idx_error *error) {
     bool replaced;
     IDXI_TRY(idx_replaced(index, &replaced, error));
     if (!replaced) return IDX_OK;
@@ -173,11 +173,11 @@ static void list_new_segment(void *context, struct idxf_manifest *manifest) {
 
 /* Puts the new segment into the manifest. Sets compaction->switched to whether the manifest at the path is the new one,
  * which it may be even after an error. Until then, a compaction that fails has changed nothing. Errors: IDX_CANCELLED;
- * as check_not_moved and idxi_output_switch_manifest. */
+ * as check_index_not_moved and idxi_output_switch_manifest. */
 static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
-    IDXI_TRY(check_not_moved(index, error));
+    IDXI_TRY(check_index_not_moved(index, error));
     return idxi_output_switch_manifest(&compaction->output, index->folder, index->path, list_new_segment, compaction,
                                        &compaction->switched, error);
 }
@@ -215,7 +215,7 @@ static void set_summary(struct compaction *compaction) {
 /* Compacts the index of compaction->index, whose lock is held, if there is anything to compact, and sets
  * compaction->summary. In any case, removes leftover folders and trims the log. Errors: as remove_stale_folders,
  * write_segment and switch_manifest. */
-static enum idx_status compact_locked(struct compaction *compaction, struct idx_error *error) {
+static enum idx_status compact_locked_index(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(remove_stale_folders(index, &compaction->summary.leftovers, error));
     compaction->first_merged = choose_first_merged(compaction);
@@ -235,7 +235,7 @@ static enum idx_status compact_locked(struct compaction *compaction, struct idx_
 
 /* Opens the index at a path, locks it for compactions, and then refreshes the view, so that it has what an earlier
  * compaction has done. free_compaction closes both, even after an error. Errors: as idx_open and idxi_lock_index. */
-static enum idx_status open_and_lock(struct compaction *compaction, const char *path, struct idx_error *error) {
+static enum idx_status open_and_lock_index(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
     IDXI_TRY(idx_open(&compaction->index, path, &options, error));
@@ -245,7 +245,7 @@ static enum idx_status open_and_lock(struct compaction *compaction, const char *
 /* Locks the index of the view for compactions. Sets *outdated to whether another compaction has changed the manifest
  * since the view was opened. free_compaction releases the lock, even after an error. Errors: as idxi_lock and
  * idx_replaced. */
-static enum idx_status lock_viewed_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
+static enum idx_status lock_view(struct compaction *compaction, bool *outdated, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_lock(&compaction->lock, IDXI_LOCK_TAKE, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
     return idx_replaced(index, outdated, error);
@@ -262,10 +262,10 @@ static enum idx_status run_compaction(struct compaction *compaction, const char 
                          options->max_segments, IDXF_MAX_SEGMENTS);
     IDXI_TRY(idxi_memory_choose_limit(&options->memory_bytes, error));
     idxi_progress_init(&compaction->progress, options->progress, options->context);
-    IDXI_TRY(path != NULL ? open_and_lock(compaction, path, error) : lock_viewed_index(compaction, &outdated, error));
+    IDXI_TRY(path != NULL ? open_and_lock_index(compaction, path, error) : lock_view(compaction, &outdated, error));
     if (outdated) return IDX_OK;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_MERGING, 0, error));
-    return compact_locked(compaction, error);
+    return compact_locked_index(compaction, error);
 }
 
 /* Frees a compaction and closes its view. Removes the new segment's folder, unless the manifest lists it by now. */
@@ -318,7 +318,7 @@ enum idx_status idx_compact(const char *path, const struct idx_compact_options *
 
 /* Returns whether to go on: false if the writer has cancelled the compaction; otherwise what its own callback, if there
  * is one, says. This is an idx_progress_visitor. */
-static bool ask_to_go_on(void *context, const struct idx_progress *progress) {
+static bool may_go_on(void *context, const struct idx_progress *progress) {
     struct idxi_background *background = context;
     if (atomic_load(&background->cancelled)) return false;
     return background->progress == NULL || background->progress(background->context, progress);
@@ -331,7 +331,7 @@ static void *run_in_background(void *context) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     options.max_segments = background->max_segments;
     options.threads = background->threads;
-    options.progress = ask_to_go_on;
+    options.progress = may_go_on;
     options.context = background;
     background->status = idxi_compact_view(background->index, &options, &background->error);
     atomic_store(&background->ended, true);
@@ -341,11 +341,11 @@ static void *run_in_background(void *context) {
 /* Starts the thread of a background compaction, with all signals blocked: they are for the threads of the program.
  * Returns false if that fails. */
 static bool start_thread(struct idxi_background *background) {
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+    sigset_t all_signals, former_signals;
+    sigfillset(&all_signals);
+    if (pthread_sigmask(SIG_SETMASK, &all_signals, &former_signals) != 0) return false;
     bool started = pthread_create(&background->thread, NULL, run_in_background, background) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_sigmask(SIG_SETMASK, &former_signals, NULL);
     return started;
 }
 

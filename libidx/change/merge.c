@@ -126,9 +126,9 @@ static enum idx_status publish_index(struct merge *merge, struct idx_error *erro
 static bool mixes_icu_versions(const struct merge *merge) {
     for (size_t i = 1; i < merge->index_count; i++) {
         for (size_t j = 0; j < i; j++) {
-            bool same = true;
-            idx_recipe_matches(merge->indexes[i]->manifest->recipe, merge->indexes[j]->manifest->recipe, &same);
-            if (!same) return true;
+            bool same_icu = true;
+            idx_recipe_matches(merge->indexes[i]->manifest->recipe, merge->indexes[j]->manifest->recipe, &same_icu);
+            if (!same_icu) return true;
         }
     }
     return false;

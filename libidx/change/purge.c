@@ -25,8 +25,7 @@ static enum idx_status reserve_entry(struct idxi_entries *entries, bool with_val
     return IDX_OK;
 }
 
-/* Appends a fingerprint with a value to entries that have values. Errors of this and the next functions:
- * IDX_OUT_OF_MEMORY. */
+/* Appends a fingerprint with a value to entries that have values. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status append_entry(struct idxi_entries *entries, uint64_t fingerprint, uint64_t value,
                                     struct idx_error *error) {
     IDXI_TRY(reserve_entry(entries, true, error));
@@ -35,7 +34,7 @@ static enum idx_status append_entry(struct idxi_entries *entries, uint64_t finge
     return IDX_OK;
 }
 
-/* Appends a fingerprint to entries without values. */
+/* Appends a fingerprint to entries without values. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status append_fingerprint(struct idxi_entries *entries, uint64_t fingerprint, struct idx_error *error) {
     IDXI_TRY(reserve_entry(entries, false, error));
     entries->fingerprints[entries->count++] = fingerprint;
@@ -48,7 +47,7 @@ static void free_entries(struct idxi_entries *entries) {
     free(entries->values);
 }
 
-/* Sorts entries by fingerprint, and then by value. */
+/* Sorts entries by fingerprint, and then by value. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status sort_entries(struct idxi_entries *entries, struct idx_error *error) {
     if (entries->count == 0) return IDX_OK;
     uint64_t *spare = malloc(2 * entries->count * sizeof *spare);
@@ -150,8 +149,8 @@ static enum idx_status leave_out_hashes(struct visit *visit, struct idx_error *e
 /* Finds what visit->source leaves out of the documents of visit->fingerprint. Sets visit->is_held to true if the source
  * has documents of it, and visit->has_staying to true if some of these stay; both must be false before. `documents` is
  * a cursor of the view, and is moved. */
-static enum idx_status leave_out_of_source(struct visit *visit, struct idx_documents *documents,
-                                           struct idx_error *error) {
+static enum idx_status leave_out_documents_of_source(struct visit *visit, struct idx_documents *documents,
+                                                     struct idx_error *error) {
     if (visit->index->manifest->id_type != IDXF_ID_NONE) {
         IDXI_TRY(idxi_documents_visit(documents, visit->segment, visit->fingerprint, visit_document, visit, error));
         return leave_out_hashes(visit, error);
@@ -170,7 +169,7 @@ static enum idx_status leave_out_fingerprint(struct visit *visit, struct idx_doc
     for (visit->segment = first_segment; visit->segment < visit->index->open_segments; visit->segment++) {
         visit->source = &sources[visit->segment - first_segment];
         visit->is_held = visit->has_staying = false;
-        IDXI_TRY(leave_out_of_source(visit, documents, error));
+        IDXI_TRY(leave_out_documents_of_source(visit, documents, error));
         if (visit->is_held && !visit->has_staying)
             IDXI_TRY(append_fingerprint(&visit->source->left_out_fingerprints, visit->fingerprint, error));
     }
@@ -197,9 +196,9 @@ static enum idx_status leave_out_listed(const struct idx_index *index, size_t fi
 
 /* Sets what `sources`, a view's segments from `first_segment` on, leave out because newer segments or pending records
  * removed it. Document maps must be ready (idxi_map_prepare). Errors: as leave_out_fingerprint; IDX_CANCELLED. */
-static enum idx_status leave_out_removed(const struct idx_index *index, size_t first_segment,
-                                         struct idxi_source *sources, struct idxi_progress *progress,
-                                         struct idx_error *error) {
+static enum idx_status leave_out_removed_documents(const struct idx_index *index, size_t first_segment,
+                                                   struct idxi_source *sources, struct idxi_progress *progress,
+                                                   struct idx_error *error) {
     struct idxi_entries list = {0};
     struct idx_documents *documents = NULL;
     enum idx_status status = list_fingerprints_with_removals(index, first_segment, &list, error);
@@ -213,7 +212,7 @@ static enum idx_status leave_out_removed(const struct idx_index *index, size_t f
 
 /* Appends a view's segments from `first_segment` on to combination->sources, which must have capacity for them, with
  * what they leave out. Their documents that stay get the numbers from *next_number on. Adds the number of these to
- * *next_number. Errors: as idxi_map_prepare and leave_out_removed. */
+ * *next_number. Errors: as idxi_map_prepare and leave_out_removed_documents. */
 static enum idx_status append_sources(const struct idx_index *index, size_t first_segment,
                                       struct idxi_combination *combination, uint64_t *next_number,
                                       struct idx_error *error) {
@@ -228,7 +227,7 @@ static enum idx_status append_sources(const struct idx_index *index, size_t firs
         if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
     }
     combination->source_count += count;
-    IDXI_TRY(leave_out_removed(index, first_segment, sources, combination->progress, error));
+    IDXI_TRY(leave_out_removed_documents(index, first_segment, sources, combination->progress, error));
     for (size_t i = 0; i < count; i++) {
         IDXI_TRY(sort_entries(&sources[i].left_out_hashes, error));
         IDXI_TRY(sort_entries(&sources[i].left_out_numbers, error));
@@ -252,17 +251,17 @@ static enum idx_status append_set(struct idxi_combination *combination, uint64_t
 
 /* Appends the sets of a view's pending texts to the combination, if its index has sets and integer IDs. With text IDs,
  * number_document does so. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status append_integer_sets(const struct idx_index *index, struct idxi_combination *combination,
-                                           struct idx_error *error) {
+static enum idx_status append_sets_of_integer_ids(const struct idx_index *index, struct idxi_combination *combination,
+                                                  struct idx_error *error) {
     struct idxi_pending_text text;
     if (index->manifest->sketch == 0 || index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
-    for (uint32_t record = 0; idxi_pending_find_text(&index->pending, record, &text); record = text.number + 1)
+    for (uint32_t record = 0; idxi_pending_find_live_text(&index->pending, record, &text); record = text.number + 1)
         IDXI_TRY(append_set(combination, idxf_load64(text.id), text.members, text.count, error));
     return IDX_OK;
 }
 
 /* Compares sets by key, for qsort. */
-static int compare_keys(const void *first, const void *second) {
+static int compare_set_keys(const void *first, const void *second) {
     const struct idxf_set *a = first, *b = second;
     return (a->key > b->key) - (a->key < b->key);
 }
@@ -292,7 +291,7 @@ static enum idx_status number_document(const struct idxf_manifest *manifest, str
 struct addition_visit {
     const struct idxf_manifest *manifest;
     struct idxi_combination *combination;
-    uint64_t *number; /* of the next document with a text ID */
+    uint64_t *next_number; /* of the next document with a text ID */
 };
 
 /* Appends the document of a record to the combination, with the next number if it has a text ID. This is an
@@ -305,8 +304,8 @@ static enum idx_status append_document(void *context, uint64_t sequence, const s
     (void)sequence;
     if (visit->manifest->id_type == IDXF_ID_U64) value = idxf_load64(record->id);
     if (visit->manifest->id_type == IDXF_ID_TEXT)
-        IDXI_TRY(
-            number_document(visit->manifest, combination, record->id, record->id_size, visit->number, &value, error));
+        IDXI_TRY(number_document(visit->manifest, combination, record->id, record->id_size, visit->next_number, &value,
+                                 error));
     if (visit->manifest->by_id)
         IDXI_TRY(append_entry(&combination->added_hashes, idxi_hash_id(record->id, record->id_size),
                               record->fingerprint, error));
@@ -322,7 +321,7 @@ static enum idx_status append_pending_documents(const struct idx_index *index, s
     struct idxi_text_id *ids = realloc(combination->added_ids, capacity * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;
-    IDXI_TRY(append_integer_sets(index, combination, error));
+    IDXI_TRY(append_sets_of_integer_ids(index, combination, error));
     return idxi_pending_visit_documents(&index->pending, append_document, &visit, error);
 }
 
@@ -341,7 +340,7 @@ enum idx_status idxi_fill_combination(struct idx_index *const *views, size_t cou
     }
     IDXI_TRY(sort_entries(&combination->added, error));
     if (combination->added_set_count > 1)
-        qsort(combination->added_sets, combination->added_set_count, sizeof *combination->added_sets, compare_keys);
+        qsort(combination->added_sets, combination->added_set_count, sizeof *combination->added_sets, compare_set_keys);
     return sort_entries(&combination->added_hashes, error);
 }
 

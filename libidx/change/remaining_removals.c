@@ -39,7 +39,7 @@ static enum idx_status keep_needed_removals(struct removals *removals, size_t fi
     int (*compare)(const void *, const void *) =
         index->manifest->id_type == IDXF_ID_TEXT ? compare_by_text_id : compare_by_integer_id;
     const struct idxf_record *last_kept = NULL;
-    size_t remaining = 0;
+    size_t kept_count = 0;
     if (removals->count > 1) qsort(removals->records, removals->count, sizeof *removals->records, compare);
     for (size_t i = 0; i < removals->count; i++) {
         struct idxf_record record = removals->records[i];
@@ -50,18 +50,18 @@ static enum idx_status keep_needed_removals(struct removals *removals, size_t fi
         for (size_t j = 0; j < first_segment && !needed; j++)
             IDXI_TRY(idxi_segment_contains(index, j, record.fingerprint, &needed, error));
         if (!needed) continue;
-        removals->records[remaining] = record;
-        last_kept = &removals->records[remaining++];
+        removals->records[kept_count] = record;
+        last_kept = &removals->records[kept_count++];
     }
-    removals->count = remaining;
+    removals->count = kept_count;
     return IDX_OK;
 }
 
 /* Encodes a header and the removals in `bytes`, scratch memory whose `size` in bytes is exactly what they need, and
  * writes them to the segment's file of removals. Errors: IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
-static enum idx_status encode_and_write(const struct removals *removals, uint8_t *bytes, size_t size,
-                                        const struct idxf_manifest_segment *segment, int folder,
-                                        const char *folder_path, struct idx_error *error) {
+static enum idx_status encode_and_write_removals(const struct removals *removals, uint8_t *bytes, size_t size,
+                                                 const struct idxf_manifest_segment *segment, int folder,
+                                                 const char *folder_path, struct idx_error *error) {
     struct idxf_removed header = {.count = removals->count, .length = size - IDXF_REMOVED_HEADER_BYTES};
     struct idxf_record_rules rules = idxi_index_get_rules(removals->index);
     struct idxi_page_writer writer;
@@ -88,7 +88,7 @@ static enum idx_status write_removals_file(const struct removals *removals, stru
     for (size_t i = 0; i < removals->count; i++) size += idxf_get_record_size(&rules, &removals->records[i]);
     uint8_t *bytes = malloc(size);
     if (bytes == NULL) return idxi_fail_memory(error);
-    enum idx_status status = encode_and_write(removals, bytes, size, segment, folder, folder_path, error);
+    enum idx_status status = encode_and_write_removals(removals, bytes, size, segment, folder, folder_path, error);
     free(bytes);
     return status;
 }

@@ -71,11 +71,11 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
 
 /* Returns whether this process was forked from the one that opened the writer. Only the latter has the writer's lock
  * and its background thread. */
-static bool is_forked(const struct idx_writer *writer) { return writer->process != getpid(); }
+static bool is_in_forked_process(const struct idx_writer *writer) { return writer->process != getpid(); }
 
 /* Fails with IDX_INVALID_ARGUMENT in a forked process, where the writer may only be closed. */
 static enum idx_status check_process(const struct idx_writer *writer, struct idx_error *error) {
-    if (!is_forked(writer)) return IDX_OK;
+    if (!is_in_forked_process(writer)) return IDX_OK;
     return idxi_fail(
         error, IDX_INVALID_ARGUMENT, writer->index->path,
         "has a writer that was opened by process %ld, and can't be used in a process forked from it: close it here",
@@ -84,9 +84,9 @@ static enum idx_status check_process(const struct idx_writer *writer, struct idx
 
 void idx_writer_close(struct idx_writer *writer) {
     if (writer == NULL) return;
-    if (!is_forked(writer)) idxi_background_cancel(&writer->background);
+    if (!is_in_forked_process(writer)) idxi_background_cancel(&writer->background);
     idxi_log_writer_close(writer->log);
-    if (!is_forked(writer))
+    if (!is_in_forked_process(writer))
         idxi_lock_close(writer->lock);
     else
         close(writer->lock); /* The other process keeps the lock. */

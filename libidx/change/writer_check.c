@@ -11,7 +11,7 @@
 struct lookup_group {
     struct idxi_comparison comparison;
     struct idxi_match_share *shares;
-    size_t count; /* of queries */
+    size_t query_count;
     size_t query; /* the number of the one that is compared now */
     uint64_t queries[MAX_QUERIES];
     uint64_t added[MAX_QUERIES]; /* the fingerprints of those that were added */
@@ -24,11 +24,11 @@ static struct idxi_match_share *find_share(const struct lookup_group *group, siz
     return &group->shares[query / IDXI_SHARE_QUERIES];
 }
 
-/* Lists a match of query group->query with a document added before it. If that fails, the status of the query's
- * share says so. This is the visitor of group->comparison. */
-static void list_added_match(void *context, uint64_t query, uint64_t added, unsigned distance) {
+/* Lists a match of query group->query with a document added before it. If that fails, the status of the
+ * query's share says so. This is the visitor of group->comparison. */
+static void list_added_match(void *context, uint64_t query, uint64_t added_fingerprint, unsigned distance) {
     const struct lookup_group *group = context;
-    struct idx_match match = {added, distance};
+    struct idx_match match = {added_fingerprint, distance};
     (void)query;
     idxi_match_share_add(find_share(group, group->query), group->query % IDXI_SHARE_QUERIES, &match, group->error);
 }
@@ -37,10 +37,10 @@ static void list_added_match(void *context, uint64_t query, uint64_t added, unsi
  * has no match among these or in the index. `items` are those of group->queries. */
 static enum idx_status add_unmatched(struct idx_writer *writer, struct lookup_group *group,
                                      const struct idx_item *items, struct idx_error *error) {
-    for (size_t i = 0; i < group->count; i++) {
+    for (size_t i = 0; i < group->query_count; i++) {
         const struct idxi_match_share *share = find_share(group, i);
         group->query = i;
-        idxi_writer_prefetch_add(writer, items, i, group->count);
+        idxi_writer_prefetch_add(writer, items, i, group->query_count);
         writer->compare->between(&group->comparison, &group->queries[i], 1, group->added, group->added_count);
         IDXI_TRY(share->status);
         if (share->listing->lists.counts[share->begin + i % IDXI_SHARE_QUERIES] > 0) continue;
@@ -61,15 +61,15 @@ static enum idx_status look_up_share(void *context, size_t number, struct idx_er
  * idxi_match_share_end. */
 static enum idx_status check_and_add_shares(struct idx_writer *writer, struct idxi_listing *listing, size_t first_share,
                                             const struct idx_item *items, struct idx_error *error) {
-    size_t begin = first_share * IDXI_SHARE_QUERIES, remaining = listing->count - begin;
+    size_t begin = first_share * IDXI_SHARE_QUERIES, remaining_count = listing->count - begin;
     struct lookup_group group = {
         .comparison = {.distance = listing->options.distance, .visit = list_added_match, .context = &group},
         .shares = &listing->shares[first_share],
-        .count = remaining < MAX_QUERIES ? remaining : MAX_QUERIES,
+        .query_count = remaining_count < MAX_QUERIES ? remaining_count : MAX_QUERIES,
         .error = error};
     size_t share_count = listing->share_count - first_share;
     if (share_count > MAX_SHARES) share_count = MAX_SHARES;
-    for (size_t i = 0; i < group.count; i++) group.queries[i] = items[begin + i].fingerprint;
+    for (size_t i = 0; i < group.query_count; i++) group.queries[i] = items[begin + i].fingerprint;
     IDXI_TRY(idxi_run_parallel(share_count, writer->threads, look_up_share, &group, NULL, error));
     IDXI_TRY(add_unmatched(writer, &group, items + begin, error));
     for (size_t i = 0; i < share_count; i++) IDXI_TRY(idxi_match_share_end(&group.shares[i], error));
@@ -93,17 +93,17 @@ enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct
                                          const struct idx_match_lists_options *options, struct idx_match_lists *lists,
                                          struct idx_error *error) {
     struct idxi_listing listing;
-    struct idx_match_lists complete = {.matches = NULL};
+    struct idx_match_lists complete_lists = {.matches = NULL};
     enum idx_status status = begin_listing_and_batch(writer, &listing, items, count, options, error);
     if (status != IDX_OK) return idxi_listing_end(&listing, status, lists, error);
     for (size_t share = 0; share < listing.share_count && status == IDX_OK; share += MAX_SHARES)
         status = check_and_add_shares(writer, &listing, share, items, error);
     /* The lists are completed before the documents are appended to the log, so that either all is done or nothing. */
-    status = idxi_listing_end(&listing, status, &complete, error);
+    status = idxi_listing_end(&listing, status, &complete_lists, error);
     status = idxi_writer_end_batch(writer, status, error);
     if (status == IDX_OK)
-        *lists = complete;
+        *lists = complete_lists;
     else
-        idx_match_lists_close(&complete);
+        idx_match_lists_close(&complete_lists);
     return status;
 }

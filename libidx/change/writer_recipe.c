@@ -12,7 +12,7 @@ static void set_recipe_if_missing(void *context, struct idxf_manifest *manifest)
 }
 
 enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *recipe, struct idx_error *error) {
-    char copy[IDX_MAX_RECIPE_BYTES + 1];
+    char recipe_copy[IDX_MAX_RECIPE_BYTES + 1];
     struct idx_properties properties;
     bool switched;                   /* not needed: nothing has to be undone after an error */
     if (recipe == NULL) recipe = ""; /* not known */
@@ -28,7 +28,7 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
     if (!properties.is_empty)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has had documents, whose recipe is not known: build a new index with the recipe");
-    strcpy(copy, recipe); /* idxi_recipe_check has checked the length. The context must not be const. */
-    IDXI_TRY(idxi_manifest_switch(index->folder, index->path, set_recipe_if_missing, copy, &switched, error));
+    strcpy(recipe_copy, recipe); /* idxi_recipe_check has checked the length. The context must not be const. */
+    IDXI_TRY(idxi_manifest_switch(index->folder, index->path, set_recipe_if_missing, recipe_copy, &switched, error));
     return idxi_writer_refresh(writer, error);
 }

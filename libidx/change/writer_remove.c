@@ -11,17 +11,18 @@
 
 /* Sets *count to how many documents of a fingerprint have the ID of `item`, or if that is NULL, how many there are in
  * all. Sets *has_others to whether the fingerprint has documents that are not counted. Removed documents do not count.
- * Moves the cursor `documents`. Errors: as idxi_documents_seek, idx_documents_next and idxi_documents_check_none. */
+ * Moves the cursor `documents`. Errors: as idxi_documents_seek, idx_documents_next and idxi_documents_check_not_held.
+ */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
                                        uint64_t fingerprint, const struct idx_item *item, uint64_t *count,
                                        bool *has_others, struct idx_error *error) {
     struct idx_document document;
-    uint64_t at_most;
+    uint64_t max_count;
     bool found;
     *count = 0;
     *has_others = false;
-    IDXI_TRY(idxi_documents_seek(documents, fingerprint, &at_most, error));
-    if (at_most == 0) return idxi_documents_check_none(documents, error);
+    IDXI_TRY(idxi_documents_seek(documents, fingerprint, &max_count, error));
+    if (max_count == 0) return idxi_documents_check_not_held(documents, error);
     for (;;) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
         if (!found) return IDX_OK;
@@ -158,19 +159,19 @@ static enum idx_status append_found_texts(void *context, uint64_t number, const 
                                           struct idx_error *error) {
     struct text_removal *removal = context;
     uint64_t hash = idxi_hash_id(id, length);
-    size_t wanted = idxi_count_below(removal->hashes, removal->count, hash);
-    for (; wanted < removal->count && removal->hashes[wanted] == hash; wanted++) {
-        const struct idx_item *item = &removal->items[removal->places[wanted]];
+    size_t place = idxi_count_below(removal->hashes, removal->count, hash);
+    for (; place < removal->count && removal->hashes[place] == hash; place++) {
+        const struct idx_item *item = &removal->items[removal->places[place]];
         if (item->id_length != length || (length > 0 && memcmp(item->id, id, length) != 0)) continue;
         IDXI_GROW(removal->found, removal->found_capacity, removal->found_count + 1, error);
         removal->found[removal->found_count++] =
-            (struct found_text){(size_t)removal->places[wanted], removal->segment, number};
+            (struct found_text){(size_t)removal->places[place], removal->segment, number};
     }
     return IDX_OK;
 }
 
 /* Compares found texts by the number of their item, for qsort. */
-static int compare_items(const void *first, const void *second) {
+static int compare_by_item(const void *first, const void *second) {
     const struct found_text *a = first, *b = second;
     return (a->item > b->item) - (a->item < b->item);
 }
@@ -194,7 +195,7 @@ static enum idx_status find_texts_in_segments(struct text_removal *removal, stru
         IDXI_TRY(idxi_map_prepare(map, error));
         IDXI_TRY(idxi_map_visit_ids(map, append_found_texts, removal, error));
     }
-    if (removal->found_count > 1) qsort(removal->found, removal->found_count, sizeof *removal->found, compare_items);
+    if (removal->found_count > 1) qsort(removal->found, removal->found_count, sizeof *removal->found, compare_by_item);
     return IDX_OK;
 }
 
@@ -241,7 +242,7 @@ static enum idx_status list_values_of_item(struct text_removal *removal, size_t 
  * removal->values. Sorts the values, so that each is removed once. `documents` is a cursor of the writer's view. */
 static enum idx_status remove_documents_with_values(struct text_removal *removal, struct idx_documents *documents,
                                                     const struct idx_item *item, struct idx_error *error) {
-    struct idx_removal ignored = {0};
+    struct idx_removal ignored_counts = {0};
     uint64_t *spare = malloc((removal->value_count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
     if (removal->value_count > 0) idxi_sort_pairs(removal->values, NULL, removal->value_count, false, spare, NULL);
@@ -250,7 +251,7 @@ static enum idx_status remove_documents_with_values(struct text_removal *removal
         struct idx_item document = *item;
         document.fingerprint = removal->values[i];
         if (i > 0 && removal->values[i] == removal->values[i - 1]) continue;
-        IDXI_TRY(remove_document(removal->writer, documents, &document, &ignored, error));
+        IDXI_TRY(remove_document(removal->writer, documents, &document, &ignored_counts, error));
     }
     return IDX_OK;
 }
@@ -261,14 +262,14 @@ static enum idx_status remove_documents_with_values(struct text_removal *removal
 static enum idx_status record_text_removals(struct text_removal *removal, struct idx_documents *documents,
                                             struct idx_removal *total, struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
-    bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
+    bool has_text_ids = index->manifest->id_type == IDXF_ID_TEXT;
     size_t next = 0;
-    if (is_text) IDXI_TRY(find_texts_in_segments(removal, error));
+    if (has_text_ids) IDXI_TRY(find_texts_in_segments(removal, error));
     for (size_t i = 0; i < removal->count; i++) {
         removal->value_count = removal->text_count = 0;
-        IDXI_TRY(is_text ? list_values_of_item(removal, i, &next, error)
-                         : idxi_visit_sets_of_integer_id(index, removal->items[i].number, list_sketch_values, removal,
-                                                         error));
+        IDXI_TRY(has_text_ids ? list_values_of_item(removal, i, &next, error)
+                              : idxi_visit_sets_of_integer_id(index, removal->items[i].number, list_sketch_values,
+                                                              removal, error));
         IDXI_TRY(remove_documents_with_values(removal, documents, &removal->items[i], error));
         total->documents += removal->text_count;
         total->missing += removal->text_count == 0;
@@ -297,8 +298,8 @@ static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_
 
 /* Removes all documents with the IDs of the items, or in an index with sets, all texts with them. Without sets, the
  * index must have maps from IDs. Errors: as idx_writer_remove. */
-static enum idx_status remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                  struct idx_removal *removal, struct idx_error *error) {
+static enum idx_status remove_all_of_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                         struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));
     if (writer->index->manifest->sketch > 0) return remove_texts(writer, items, count, removal, error);
     if (!writer->index->manifest->by_id)
@@ -314,7 +315,7 @@ enum idx_status idx_writer_remove(struct idx_writer *writer, enum idx_removal_ke
     switch (key) {
         case IDX_REMOVE_DOCUMENTS: return remove_documents(writer, items, count, removal, error);
         case IDX_REMOVE_FINGERPRINTS: return remove_fingerprints(writer, items, count, removal, error);
-        case IDX_REMOVE_IDS: return remove_ids(writer, items, count, removal, error);
+        case IDX_REMOVE_IDS: return remove_all_of_ids(writer, items, count, removal, error);
     }
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%d is no key of removals", (int)key);
 }

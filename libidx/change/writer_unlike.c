@@ -31,11 +31,11 @@ struct batch {
 
 /* Allocates the arrays, large enough for the sketches of all documents; none has 0 bytes, for which malloc may return
  * NULL. The caller frees them, even after an error. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status allocate_arrays(struct batch *batch, struct idx_error *error) {
-    size_t value_count = batch->count * batch->sketch, slots = 1;
-    while (slots < value_count) slots *= 2;
-    batch->slot_mask = slots - 1;
-    batch->slots = calloc(slots, sizeof *batch->slots);
+static enum idx_status allocate_batch_arrays(struct batch *batch, struct idx_error *error) {
+    size_t value_count = batch->count * batch->sketch, slot_count = 1;
+    while (slot_count < value_count) slot_count *= 2;
+    batch->slot_mask = slot_count - 1;
+    batch->slots = calloc(slot_count, sizeof *batch->slots);
     batch->added_values = malloc(value_count * sizeof *batch->added_values + 1);
     batch->last_compared = calloc(batch->count + 1, sizeof *batch->last_compared);
     bool has_memory = batch->slots != NULL && batch->added_values != NULL && batch->last_compared != NULL;
@@ -114,7 +114,7 @@ static enum idx_status add_unlike_texts(const struct batch *batch, struct idx_wr
 /* Does the work of idx_writer_add_unlike for a batch whose options are set: completes batch->result, and adds the texts
  * that resemble none. The caller frees the arrays and lists of the batch, even after an error. */
 static enum idx_status look_up_and_add(struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
-    IDXI_TRY(allocate_arrays(batch, error));
+    IDXI_TRY(allocate_batch_arrays(batch, error));
     IDXI_TRY(idx_list_resembling(idx_writer_view(writer), batch->sets, batch->count, &batch->options, &batch->indexed,
                                  error));
     batch->result.lists.unread = batch->indexed.unread;

@@ -100,15 +100,15 @@ void idxi_log_close(struct idxi_log *log) {
 
 /* ---- Frames ---- */
 
-void idxi_log_start_reading(struct idxi_log *log) { log->buffer_begin = log->buffer_end = 0; }
+void idxi_log_empty_buffer(struct idxi_log *log) { log->buffer_begin = log->buffer_end = 0; }
 
 /* Moves the bytes from log->place on to the beginning of the buffer, and makes its capacity at least `capacity` bytes.
  * Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_buffer(struct idxi_log *log, size_t capacity, struct idx_error *error) {
-    size_t held = log->buffer_end - log->buffer_begin;
-    if (held > 0) memmove(log->buffer, log->buffer + log->buffer_begin, held);
+    size_t held_bytes = log->buffer_end - log->buffer_begin;
+    if (held_bytes > 0) memmove(log->buffer, log->buffer + log->buffer_begin, held_bytes);
     log->buffer_begin = 0;
-    log->buffer_end = held;
+    log->buffer_end = held_bytes;
     if (capacity <= log->buffer_capacity) return IDX_OK;
     uint8_t *grown = realloc(log->buffer, capacity);
     if (grown == NULL) return idxi_fail_memory(error);
@@ -186,7 +186,7 @@ enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *fra
         log->torn = is_nonzero;
         if (!is_nonzero || slots_reread) return IDX_OK;
         IDXI_TRY(read_slots(log, error)); /* The writer may have completed the frame since. */
-        idxi_log_start_reading(log);
+        idxi_log_empty_buffer(log);
     }
 }
 
@@ -268,17 +268,17 @@ struct visit_arguments {
 static bool uses_map(const struct idxi_log *log) { return log->rules.id_type == IDXF_ID_TEXT || log->rules.sketch > 0; }
 
 /* Reads the record at *cursor, and moves *cursor behind it; the records of the frame end before `end`. Sets
- * *number_count to how many sequence numbers the record takes, from `sequence` on. The frame has `numbers_left` numbers
- * from there on. Returns a fault if the record breaks a rule, takes more numbers than are left, or takes numbers on
- * both sides of `after`. */
+ * *sequence_count to how many sequence numbers the record takes, from `sequence` on. The frame has `numbers_left`
+ * numbers from there on. Returns a fault if the record breaks a rule, takes more numbers than are left, or takes
+ * numbers on both sides of `after`. */
 static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **cursor, const uint8_t *end,
                                    uint64_t numbers_left, uint64_t sequence, uint64_t after, struct idxf_record *record,
-                                   uint64_t *number_count) {
+                                   uint64_t *sequence_count) {
     enum idxf_fault fault = idxf_record_read(&log->rules, cursor, end, record);
     if (fault != IDXF_OK) return fault;
-    *number_count = idxf_count_sequence_numbers(&log->rules, record);
-    if (*number_count > numbers_left) return IDXF_FAULT_OVERRUN;
-    return sequence <= after && *number_count > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
+    *sequence_count = idxf_count_sequence_numbers(&log->rules, record);
+    if (*sequence_count > numbers_left) return IDXF_FAULT_OVERRUN;
+    return sequence <= after && *sequence_count > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
 }
 
 /* Visits the records of the frame in `bytes`, which begins at `frame_begin` of the log: those behind record number
@@ -293,22 +293,23 @@ static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf
     for (uint64_t numbers_left = frame->count; numbers_left > 0;) {
         struct idxf_record records[MAX_PREFETCHED];
         enum idxf_fault fault = IDXF_OK;
-        uint64_t number_counts[MAX_PREFETCHED], count = 0, next = sequence;
+        uint64_t sequence_counts[MAX_PREFETCHED], count = 0, next = sequence;
         for (; count < MAX_PREFETCHED && numbers_left > 0; count++) {
             struct idxf_record *record = &records[count];
-            fault = read_record(log, &cursor, end, numbers_left, next, arguments->after, record, &number_counts[count]);
+            fault =
+                read_record(log, &cursor, end, numbers_left, next, arguments->after, record, &sequence_counts[count]);
             if (fault != IDXF_OK) break;
             if (uses_map(log)) {
                 record->id = log->map->bytes + (frame_offset + (uint64_t)(record->id - bytes));
                 record->members = record->id + record->id_size;
             }
             if (next > arguments->after && arguments->prefetch != NULL) arguments->prefetch(arguments->context, record);
-            next += number_counts[count];
-            numbers_left -= number_counts[count];
+            next += sequence_counts[count];
+            numbers_left -= sequence_counts[count];
         }
         for (uint64_t i = 0; i < count; i++) {
             if (sequence > arguments->after) IDXI_TRY(arguments->visit(arguments->context, &records[i], error));
-            sequence += number_counts[i];
+            sequence += sequence_counts[i];
         }
         if (fault != IDXF_OK) return fail_record(log, fault, sequence, error);
     }
@@ -333,7 +334,7 @@ static enum idx_status finish_reading(struct idxi_log *log, struct idx_error *er
 enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                                        idxi_record_visitor visit, void *context, struct idx_error *error) {
     const struct visit_arguments arguments = {.after = after, .prefetch = prefetch, .visit = visit, .context = context};
-    idxi_log_start_reading(log);
+    idxi_log_empty_buffer(log);
     for (;;) {
         struct idxf_frame frame;
         struct idxf_log_place frame_begin = log->place;

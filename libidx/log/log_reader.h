@@ -76,7 +76,7 @@ enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idx
                                        idxi_record_visitor visit, void *context, struct idx_error *error);
 
 /* Empties the buffer, so that idxi_log_read_frame sees what was appended to the file since. */
-void idxi_log_start_reading(struct idxi_log *log);
+void idxi_log_empty_buffer(struct idxi_log *log);
 
 /* Reads the next whole frame, and moves log->place behind it. *bytes, frame->size of them, belong to the reader and
  * stay valid until the next call. If there are no more whole frames, frame->size is 0, *bytes is not set, and log->torn

@@ -27,7 +27,7 @@ struct idxi_log_writer {
     uint64_t manifest_last;         /* the last record that the manifest knows of */
     bool failed;                    /* whether a sync failed, so that nobody knows what is on disk */
     bool slot_due;                  /* whether a slot has still to note the last frame */
-    bool stale;                     /* whether open_new_log has still to open the log that took this one's place */
+    bool new_log_due;               /* whether open_new_log has still to open the log that took this one's place */
     struct idxf_manifest_log entry; /* what the manifest says of the log until open_new_log has opened it */
     pid_t process;
     uint8_t *buffer; /* for a frame */
@@ -106,7 +106,7 @@ static enum idx_status copy_frames(struct idxi_log *new_log, struct idxi_log *ol
                                    struct idxi_page_writer *file, struct idx_error *error) {
     struct idxf_frame frame = {0, 0};
     bool has_header = false;
-    idxi_log_start_reading(old);
+    idxi_log_empty_buffer(old);
     while (old->file >= 0) {
         uint8_t *bytes;
         uint64_t last_before_frame = old->place.sequence;
@@ -169,17 +169,18 @@ static enum idx_status open_log(struct idxi_log_writer *writer, const struct idx
     return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : update_manifest(writer, error);
 }
 
-/* Opens the log that replace_log put in the place of this one. If that fails, for lack of memory, say, writer->stale
- * stays, and a later call tries again. This writer made the log, so it is not checked for missing records again. */
+/* Opens the log that replace_log put in the place of this one. If that fails, for lack of memory, say,
+ * writer->new_log_due stays, and a later call tries again. This writer made the log, so it is not checked for missing
+ * records again. */
 static enum idx_status open_new_log(struct idxi_log_writer *writer, struct idx_error *error) {
     IDXI_TRY(open_log(writer, &writer->entry, IDXF_MAX_SEQUENCE, error));
-    writer->stale = false;
+    writer->new_log_due = false;
     return IDX_OK;
 }
 
 /* Writes a log of the frames that have records behind number `sequence`, replaces the current log by it, if there is
- * one, and opens it. An error after the rename leaves the new log in place: then writer->stale or writer->failed is
- * true. Errors: as write_new_log and open_log; IDX_IO_ERROR. */
+ * one, and opens it. An error after the rename leaves the new log in place: then writer->new_log_due or writer->failed
+ * is true. Errors: as write_new_log and open_log; IDX_IO_ERROR. */
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct idxi_log old = writer->log; /* reads the same file from its first frame, with a buffer of its own */
     old.place = idxf_log_get_first_place(&old.header);
@@ -193,7 +194,7 @@ static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequ
         unlinkat(writer->folder, IDXI_NEW_LOG_NAME, 0);
         return status;
     }
-    writer->stale = true;
+    writer->new_log_due = true;
     writer->entry = (struct idxf_manifest_log){.exists = true, .last = writer->log.place.sequence};
     if (writer->entry.last < sequence) writer->entry.last = sequence;
     memcpy(writer->entry.id, writer->log.header.id, IDXF_UUID_BYTES); /* The new log names this one as its former. */
@@ -214,8 +215,8 @@ enum idx_status idxi_log_trim_records(struct idxi_log_writer *writer, uint64_t s
  * - A torn frame follows the last one.
  * - The segments have records with higher numbers than the log. These numbers must not be used again.
  * Otherwise trims the log of the records in segments. Errors of that are ignored, since it can wait. */
-static enum idx_status continue_log(struct idxi_log_writer *writer, const struct idxf_manifest *manifest,
-                                    struct idx_error *error) {
+static enum idx_status open_existing_log(struct idxi_log_writer *writer, const struct idxf_manifest *manifest,
+                                         struct idx_error *error) {
     const struct idxi_log *log = &writer->log;
     IDXI_TRY(open_log(writer, &manifest->log, manifest->sequence, error));
     if (log->place.offset > log->acknowledged.offset || log->torn || log->place.sequence < manifest->sequence)
@@ -225,14 +226,14 @@ static enum idx_status continue_log(struct idxi_log_writer *writer, const struct
 }
 
 /* Opens the log that the manifest names, or makes one if it names none. Sets writer->log.rules. *manifest is scratch
- * memory to load the manifest into. Errors: as idxi_manifest_load, continue_log and replace_log. */
+ * memory to load the manifest into. Errors: as idxi_manifest_load, open_existing_log and replace_log. */
 static enum idx_status open_or_make_log(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
                                         struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, writer->folder, writer->folder_path, NULL, error));
     writer->log.rules =
         (struct idxf_record_rules){.bits = manifest->bits, .id_type = manifest->id_type, .sketch = manifest->sketch};
     memcpy(writer->log.rules.uuid, manifest->uuid, IDXF_UUID_BYTES);
-    return manifest->log.exists ? continue_log(writer, manifest, error)
+    return manifest->log.exists ? open_existing_log(writer, manifest, error)
                                 : replace_log(writer, manifest->sequence, error);
 }
 
@@ -268,7 +269,7 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
 
 void idxi_log_writer_close(struct idxi_log_writer *writer) {
     if (writer == NULL) return;
-    bool is_outdated = !writer->failed && !writer->stale && getpid() == writer->process &&
+    bool is_outdated = !writer->failed && !writer->new_log_due && getpid() == writer->process &&
                        writer->manifest_last < writer->log.place.sequence;
     if (is_outdated && sync_log(writer, NULL) == IDX_OK) update_manifest(writer, NULL);
     idxi_log_close(&writer->log);
@@ -279,7 +280,7 @@ void idxi_log_writer_close(struct idxi_log_writer *writer) {
 }
 
 uint64_t idxi_log_writer_get_last_sequence(const struct idxi_log_writer *writer) {
-    return writer->stale ? writer->entry.last : writer->log.place.sequence;
+    return writer->new_log_due ? writer->entry.last : writer->log.place.sequence;
 }
 
 enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_error *error) {
@@ -287,7 +288,7 @@ enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_e
         return idxi_fail(
             error, IDX_INVALID_ARGUMENT, writer->log.path,
             "was opened by another process, from which this one was forked: open a writer in this process");
-    if (!writer->failed) return writer->stale ? open_new_log(writer, error) : IDX_OK;
+    if (!writer->failed) return writer->new_log_due ? open_new_log(writer, error) : IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->log.path,
                      "could not be written earlier, so it is unknown whether the last changes are on disk: close the "
                      "writer, and open it again");
@@ -321,7 +322,7 @@ static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t 
 
 /* Makes the buffer large enough for a frame of `size` bytes. Its former contents are lost. Errors: IDX_OUT_OF_MEMORY.
  */
-static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
+static enum idx_status reserve_frame_buffer(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
     if (size <= writer->buffer_capacity) return IDX_OK;
     free(writer->buffer);
     writer->buffer = malloc(size);
@@ -329,35 +330,37 @@ static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t siz
     return writer->buffer == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Checks `count` records. Sets *size to the bytes of a frame of them, and *number_count to how many sequence numbers
- * they take. Errors: IDX_INVALID_ARGUMENT (a record breaks a rule), IDX_LIMIT (there are not so many numbers left). */
+/* Checks `count` records. Sets *frame_bytes to the bytes of a frame of them, and *sequence_count to how many sequence
+ * numbers they take. Errors: IDX_INVALID_ARGUMENT (a record breaks a rule), IDX_LIMIT (there are not so many numbers
+ * left). */
 static enum idx_status measure_frame(const struct idxi_log_writer *writer, const struct idxf_record *records,
-                                     size_t count, size_t *size, size_t *number_count, struct idx_error *error) {
+                                     size_t count, size_t *frame_bytes, size_t *sequence_count,
+                                     struct idx_error *error) {
     const struct idxf_record_rules *rules = &writer->log.rules;
-    *size = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
-    *number_count = 0;
+    *frame_bytes = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
+    *sequence_count = 0;
     for (size_t i = 0; i < count; i++) {
         enum idxf_fault fault = idxf_record_check(rules, &records[i]);
         if (fault != IDXF_OK)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
                              "can't take record %zu of the batch, which %s", i + 1, idxf_get_fault_predicate(fault));
-        *size += idxf_get_record_size(rules, &records[i]);
-        *number_count += (size_t)idxf_count_sequence_numbers(rules, &records[i]);
+        *frame_bytes += idxf_get_record_size(rules, &records[i]);
+        *sequence_count += (size_t)idxf_count_sequence_numbers(rules, &records[i]);
     }
-    if (*number_count > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
+    if (*sequence_count > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
         return idxi_fail(error, IDX_LIMIT, writer->log.path, "has no sequence numbers left: build the index again");
     return IDX_OK;
 }
 
-/* Completes the frame of `size` bytes in the buffer, whose records take `number_count` sequence numbers, by its header
- * and checksum. Writes it to the log, and syncs it. Then moves log->place behind it, and notes it in a slot; if only
- * the slot fails, sets writer->slot_due. Errors: IDX_DISK_FULL, IDX_IO_ERROR. */
-static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t number_count,
+/* Completes the frame of `frame_bytes` bytes in the buffer, whose records take `sequence_count` sequence numbers, by
+ * its header and checksum. Writes it to the log, and syncs it. Then moves log->place behind it, and notes it in a slot;
+ * if only the slot fails, sets writer->slot_due. Errors: IDX_DISK_FULL, IDX_IO_ERROR. */
+static enum idx_status write_frame(struct idxi_log_writer *writer, size_t frame_bytes, size_t sequence_count,
                                    struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     struct idxf_log_place place_behind = log->place;
-    idxf_frame_write(&place_behind, writer->buffer, size, number_count);
-    IDXI_TRY(idxi_write_at(log->file, writer->buffer, size, log->place.offset, log->path, error));
+    idxf_frame_write(&place_behind, writer->buffer, frame_bytes, sequence_count);
+    IDXI_TRY(idxi_write_at(log->file, writer->buffer, frame_bytes, log->place.offset, log->path, error));
     IDXI_TRY(sync_log(writer, error));
     log->place = place_behind;
     writer->slot_due = write_slot(writer, NULL) != IDX_OK; /* The frame is on disk even if this fails. */
@@ -366,17 +369,17 @@ static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, 
 
 enum idx_status idxi_log_append_records(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                         struct idx_error *error) {
-    size_t size, number_count;
+    size_t frame_bytes, sequence_count;
     if (count == 0) return IDX_OK;
     IDXI_TRY(idxi_log_make_ready(writer, error));
     if (writer->slot_due) IDXI_TRY(write_slot(writer, error));
     writer->slot_due = false;
-    IDXI_TRY(measure_frame(writer, records, count, &size, &number_count, error));
-    IDXI_TRY(extend_with_zeros(writer, size, error));
-    IDXI_TRY(reserve_buffer(writer, size, error));
+    IDXI_TRY(measure_frame(writer, records, count, &frame_bytes, &sequence_count, error));
+    IDXI_TRY(extend_with_zeros(writer, frame_bytes, error));
+    IDXI_TRY(reserve_frame_buffer(writer, frame_bytes, error));
     uint8_t *next_record = writer->buffer + IDXF_FRAME_HEADER_BYTES;
     for (size_t i = 0; i < count; i++) next_record = idxf_record_write(&writer->log.rules, &records[i], next_record);
-    enum idx_status status = write_frame(writer, size, number_count, error);
+    enum idx_status status = write_frame(writer, frame_bytes, sequence_count, error);
     if (writer->buffer_capacity > MAX_REUSED_BYTES) {
         free(writer->buffer);
         writer->buffer = NULL;

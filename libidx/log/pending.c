@@ -48,10 +48,10 @@ static struct idxi_pending_store *new_store(void) {
     return NULL;
 }
 
-/* Returns the number of records to make hash tables for: pending->expected_in_all, but at least pending->capacity, and
+/* Returns the number of records to make hash tables for: pending->expected_total, but at least pending->capacity, and
  * at most MAX_TABLE_FACTOR times that. */
 static uint64_t choose_table_capacity(const struct idxi_pending *pending) {
-    uint64_t limit = MAX_TABLE_FACTOR * pending->capacity, expected = pending->expected_in_all;
+    uint64_t limit = MAX_TABLE_FACTOR * pending->capacity, expected = pending->expected_total;
     if (expected > limit) return limit;
     return expected > pending->capacity ? expected : pending->capacity;
 }
@@ -67,7 +67,7 @@ static void free_pending(struct idxi_pending *pending) {
 /* Returns a `struct idxi_pending` for up to `capacity` records behind sequence number `after`, held once, or NULL when
  * memory runs out. It shares the store of `old`, unless that is NULL, and its hash tables if these are large enough. */
 static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, unsigned k, uint64_t after,
-                                         uint64_t capacity, uint64_t expected_in_all, const struct idxi_pending *old) {
+                                         uint64_t capacity, uint64_t expected_total, const struct idxi_pending *old) {
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
     struct idxi_pending *pending = calloc(1, sizeof *pending);
     if (pending == NULL) return NULL;
@@ -76,7 +76,7 @@ static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, 
     pending->base = after;
     pending->lacks_runs = true;
     pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX; /* A link, a number plus 1, has 32 bits. */
-    pending->expected_in_all = expected_in_all < UINT32_MAX ? expected_in_all : UINT32_MAX;
+    pending->expected_total = expected_total < UINT32_MAX ? expected_total : UINT32_MAX;
     pending->scan = scans[idxi_pending_list_scans(scans) - 1]; /* The fastest one is the last. */
     atomic_init(&pending->holders, 1);
     pending->store = old != NULL ? old->store : new_store();
@@ -93,8 +93,8 @@ static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, 
 }
 
 enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, uint64_t expected, uint64_t expected_in_all, struct idx_error *error) {
-    *result = make_pending(rules, k, after, expected + expected / 16 + MIN_SPARE_RECORDS, expected_in_all, NULL);
+                                 uint64_t after, uint64_t expected, uint64_t expected_total, struct idx_error *error) {
+    *result = make_pending(rules, k, after, expected + expected / 16 + MIN_SPARE_RECORDS, expected_total, NULL);
     return *result == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
@@ -112,7 +112,7 @@ void idxi_pending_release(struct idxi_pending *pending) {
         free_pending(pending);
 }
 
-uint64_t idxi_pending_get_last(const struct idxi_pending *pending) {
+uint64_t idxi_pending_get_last_sequence(const struct idxi_pending *pending) {
     return pending->base + atomic_load_explicit(&pending->count, memory_order_acquire);
 }
 
@@ -199,7 +199,7 @@ static bool store_record(struct idxi_pending *pending, const struct idxf_record 
                          uint32_t number) {
     struct idxi_pending_store *store = pending->store;
     struct idxi_pending_chunk **chunk = &store->chunks[number / IDXI_RECORDS_OF_CHUNK];
-    uint32_t place = number % IDXI_RECORDS_OF_CHUNK;
+    uint32_t place_in_chunk = number % IDXI_RECORDS_OF_CHUNK;
     bool has_ids = pending->rules.id_type != IDXF_ID_NONE;
     if (*chunk == NULL) {
         size_t bytes = sizeof **chunk + (has_ids ? IDXI_RECORDS_OF_CHUNK * sizeof *(*chunk)->ids : 0);
@@ -207,17 +207,17 @@ static bool store_record(struct idxi_pending *pending, const struct idxf_record 
         if (*chunk == NULL) return false;
         atomic_fetch_add_explicit(&store->bytes, bytes, memory_order_relaxed);
     }
-    (*chunk)->fingerprints[place] = record->fingerprint;
+    (*chunk)->fingerprints[place_in_chunk] = record->fingerprint;
     if (!operation_has_id(pending, record->operation)) return true;
     if (pending->rules.id_type == IDXF_ID_U64 && pending->rules.sketch == 0) {
-        memcpy(&(*chunk)->ids[place], record->id, sizeof(uint64_t));
+        memcpy(&(*chunk)->ids[place_in_chunk], record->id, sizeof(uint64_t));
         return true;
     }
     if (map != NULL && !hold_map(store, map)) return false;
     bool stays_valid = map != NULL || (pending->rules.sketch > 0 && record->operation == IDXF_ADD);
     const uint8_t *id = stays_valid ? record->id : copy_id(store, record);
     if (id == NULL) return false;
-    (*chunk)->ids[place] = (uintptr_t)(pending->rules.id_type == IDXF_ID_TEXT ? id - ID_SIZE_BYTES : id);
+    (*chunk)->ids[place_in_chunk] = (uintptr_t)(pending->rules.id_type == IDXF_ID_TEXT ? id - ID_SIZE_BYTES : id);
     return true;
 }
 
@@ -241,14 +241,14 @@ static struct idxi_pending_links *ensure_links(struct idxi_pending *pending, uin
     struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
     if (links != NULL) return links;
     struct idxi_pending_store *store = pending->store;
-    uint32_t place = store->link_count++;
-    links = &store->links[place / IDXI_RECORDS_OF_CHUNK][place % IDXI_RECORDS_OF_CHUNK];
+    uint32_t links_number = store->link_count++;
+    links = &store->links[links_number / IDXI_RECORDS_OF_CHUNK][links_number % IDXI_RECORDS_OF_CHUNK];
     links->first = number;
     atomic_init(&links->newest, number + 1);
     links->operation = (uint8_t)operation;
     links->in_buckets = operation == IDXF_ADD;
     struct idxi_pending_chunk *chunk = store->chunks[number / IDXI_RECORDS_OF_CHUNK];
-    atomic_store_explicit(&chunk->links[number % IDXI_RECORDS_OF_CHUNK], place + 1, memory_order_release);
+    atomic_store_explicit(&chunk->links[number % IDXI_RECORDS_OF_CHUNK], links_number + 1, memory_order_release);
     return links;
 }
 
@@ -268,8 +268,8 @@ void idxi_pending_prefetch_append(const struct idxi_pending *pending, const stru
 
 /* Links a removal, record `number`, to the older removals of its fingerprint. `own` are the links of the removal, and
  * `head` those of the fingerprint's first record, which may be the same. */
-static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *head,
-                         struct idxi_pending_links *own, uint32_t number) {
+static void link_to_older_removals(const struct idxi_pending *pending, struct idxi_pending_links *head,
+                                   struct idxi_pending_links *own, uint32_t number) {
     own->previous_removal = atomic_load_explicit(&head->newest_removal, memory_order_relaxed);
     if (own->operation == IDXF_REMOVE_FINGERPRINT)
         own->newest_whole_removal = number + 1;
@@ -280,8 +280,8 @@ static void link_removal(const struct idxi_pending *pending, struct idxi_pending
 
 /* Links record `number` to the older records of its fingerprint, as the newest of them. `own` are the links of the
  * record, and `head` those of the fingerprint's first record, which may be the same. */
-static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *head,
-                             struct idxi_pending_links *own, uint32_t number) {
+static void link_to_same_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *head,
+                                     struct idxi_pending_links *own, uint32_t number) {
     if (own != head) {
         uint32_t newest = atomic_load_explicit(&head->newest, memory_order_relaxed);
         struct idxi_pending_links *newest_links = idxi_pending_get_links(pending, newest - 1);
@@ -289,7 +289,7 @@ static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_l
         own->previous = newest_links->operation == IDXF_REMOVE_DOCUMENT ? newest_links->previous : newest;
         atomic_store_explicit(&newest_links->next, number + 1, memory_order_release);
     }
-    if (own->operation != IDXF_ADD) link_removal(pending, head, own, number);
+    if (own->operation != IDXF_ADD) link_to_older_removals(pending, head, own, number);
     atomic_store_explicit(&head->newest, number + 1, memory_order_release);
 }
 
@@ -300,13 +300,14 @@ static void mark_documents_removed(struct idxi_pending *pending, const struct id
                                    uint32_t number) {
     uint64_t fingerprint = idxi_pending_get_fingerprint(pending, number);
     for (uint32_t link = links->previous_id; link != 0;) {
-        struct idxi_pending_links *older = idxi_pending_get_links(pending, link - 1);
+        struct idxi_pending_links *older_links = idxi_pending_get_links(pending, link - 1);
         bool has_same_fingerprint = idxi_pending_get_fingerprint(pending, link - 1) == fingerprint;
-        link = older == NULL ? 0 : older->previous_id;
+        link = older_links == NULL ? 0 : older_links->previous_id;
         if (!has_same_fingerprint) continue;
-        /* `older` is not NULL, since the record shares its fingerprint. An older removal has marked all before it. */
-        if (older->operation != IDXF_ADD) return;
-        atomic_store_explicit(&older->removal, number + 1, memory_order_release);
+        /* `older_links` is not NULL, since the record shares its fingerprint. An older removal has marked all before
+         * it. */
+        if (older_links->operation != IDXF_ADD) return;
+        atomic_store_explicit(&older_links->removal, number + 1, memory_order_release);
     }
 }
 
@@ -328,7 +329,7 @@ static void add_to_tables(struct idxi_pending *pending, uint32_t number) {
 }
 
 /* Prefetches the slots of the hash tables that add_to_tables will read and write for record `number`. */
-static void prefetch_for_tables(const struct idxi_pending *pending, uint32_t number) {
+static void prefetch_table_slots(const struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     idxi_pending_prefetch_slot(&pending->tables->fingerprints,
@@ -338,15 +339,15 @@ static void prefetch_for_tables(const struct idxi_pending *pending, uint32_t num
 
 /* Replaces *pending, which is full, by one with the same records and a larger capacity. The caller's hold passes to the
  * new one. *pending is unchanged after an error. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status replace_by_larger(struct idxi_pending **pending, struct idx_error *error) {
+static enum idx_status replace_full_pending(struct idxi_pending **pending, struct idx_error *error) {
     struct idxi_pending *old = *pending;
     uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed);
     uint64_t capacity = count + (count < MIN_SPARE_RECORDS ? MIN_SPARE_RECORDS : count);
-    struct idxi_pending *larger = make_pending(&old->rules, old->k, old->base, capacity, old->expected_in_all, old);
+    struct idxi_pending *larger = make_pending(&old->rules, old->k, old->base, capacity, old->expected_total, old);
     if (larger == NULL) return idxi_fail_memory(error);
     atomic_init(&larger->count, count);
     for (uint32_t i = 0; i < count && larger->tables != old->tables; i++) {
-        if (count - i > PREFETCH_AHEAD) prefetch_for_tables(larger, i + PREFETCH_AHEAD);
+        if (count - i > PREFETCH_AHEAD) prefetch_table_slots(larger, i + PREFETCH_AHEAD);
         add_to_tables(larger, i);
     }
     enum idx_status status = old->lacks_runs ? IDX_OK : idxi_pending_make_runs(larger, error);
@@ -361,7 +362,7 @@ enum idx_status idxi_pending_append_record(struct idxi_pending **current, const 
     if (count == UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
                          (unsigned long long)count);
-    if (count == (*current)->capacity) IDXI_TRY(replace_by_larger(current, error));
+    if (count == (*current)->capacity) IDXI_TRY(replace_full_pending(current, error));
     struct idxi_pending *pending = *current;
     uint32_t number = (uint32_t)count;
     if (!store_record(pending, record, map, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
@@ -380,14 +381,14 @@ enum idx_status idxi_pending_append_record(struct idxi_pending **current, const 
     /* A fingerprint enters the buckets with its first addition, before which there may be removals of it. */
     bool enters_buckets =
         record->operation == IDXF_ADD && (first_link == 0 || (head_links != NULL && !head_links->in_buckets));
-    if (enters_buckets && !pending->lacks_runs && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))
+    if (enters_buckets && !pending->lacks_runs && !idxi_pending_reserve_bucket_entries(pending, record->fingerprint))
         return idxi_fail_memory(error);
     if (!is_alone) {
         links = ensure_links(pending, number, record->operation);
         head_links = first_link == 0 ? links : ensure_links(pending, first_link - 1, IDXF_ADD);
         links->previous_id = previous_id;
         if (record->operation == IDXF_REMOVE_DOCUMENT) mark_documents_removed(pending, links, number);
-        link_fingerprint(pending, head_links, links, number);
+        link_to_same_fingerprint(pending, head_links, links, number);
         if (enters_buckets) head_links->in_buckets = true;
     }
     if (has_id) idxi_pending_set_id_slot(pending, id_slot, id_hash, number);

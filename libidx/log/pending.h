@@ -12,10 +12,10 @@ struct idxi_pending;
 
 /* Makes an empty `struct idxi_pending`, held once, for the records behind sequence number `after`. `rules`, which are
  * copied, and `k` are the index's. About `expected` records will be appended before idxi_pending_make_runs, and
- * `expected_in_all` over time; 0 where that is unknown. No views may be made before idxi_pending_make_runs. Errors:
+ * `expected_total` over time; 0 where that is unknown. No views may be made before idxi_pending_make_runs. Errors:
  * IDX_OUT_OF_MEMORY; *pending is NULL then. */
 enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
-                                 uint64_t after, uint64_t expected, uint64_t expected_in_all, struct idx_error *error);
+                                 uint64_t after, uint64_t expected, uint64_t expected_total, struct idx_error *error);
 
 /* Makes the sorted runs (pending_records.h) of the records appended so far, unless there are runs already. Views may be
  * made from then on. Errors: IDX_OUT_OF_MEMORY; a later call begins again. */
@@ -28,7 +28,7 @@ void idxi_pending_release(struct idxi_pending *pending);
 
 /* Returns the sequence number of the last record, or the `after` of idxi_pending_new if there is none. Any thread may
  * call it. */
-uint64_t idxi_pending_get_last(const struct idxi_pending *pending);
+uint64_t idxi_pending_get_last_sequence(const struct idxi_pending *pending);
 
 /* Appends a record, which must keep the rules, under the next sequence number. If `map` is NULL, copies its ID.
  * Otherwise a text ID must be in that map, behind the four bytes of its length: it is used there, and the map is held.

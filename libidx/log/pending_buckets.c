@@ -16,12 +16,12 @@
 /* ---- Making ---- */
 
 /* Returns which bits of a part choose the bucket of a fingerprint, if there are `fingerprint_count` of them. The part
- * has `width` bits, and `low` is the number of its least significant bit. Uses the most significant bits of the part,
- * or none if all fingerprints fit into one bucket. */
-static struct idxi_pending_bits choose_bucket_bits(unsigned width, unsigned low, uint64_t fingerprint_count) {
+ * has `width` bits, and `lowest_bit` is the number of its least significant bit. Uses the most significant bits of the
+ * part, or none if all fingerprints fit into one bucket. */
+static struct idxi_pending_bits choose_bucket_bits(unsigned width, unsigned lowest_bit, uint64_t fingerprint_count) {
     unsigned used = 0;
     while (used < width && used < MAX_BUCKET_BITS && fingerprint_count >> used > MAX_MEAN_IN_BUCKET) used++;
-    unsigned shift = used == 0 ? 0 : low + width - used; /* A shift by 64 is undefined. */
+    unsigned shift = used == 0 ? 0 : lowest_bit + width - used; /* A shift by 64 is undefined. */
     return (struct idxi_pending_bits){
         .mask = idxf_low_bits(used) << shift, .shift = shift, .last_bucket = (uint32_t)idxf_low_bits(used)};
 }
@@ -42,17 +42,17 @@ static size_t count_run_bytes(const struct idxi_pending *pending, const struct i
 /* Allocates the arrays of a run, whose bits are set, and sorts the first run_count records into its buckets, by a
  * counting sort. Returns false when memory runs out. */
 static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run) {
-    size_t buckets = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
+    size_t bucket_count = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
     size_t bytes = count_run_bytes(pending, run);
     run->begins = idxi_pending_allocate_zeroed(bytes);
     if (run->begins == NULL) return false;
     atomic_fetch_add_explicit(&pending->bytes, bytes, memory_order_relaxed);
-    run->folded = run->begins + buckets + 1;
+    run->folded = run->begins + bucket_count + 1;
     run->links = run->folded + count;
     for (uint32_t i = 0; i < count; i++)
         if (belongs_in_buckets(pending, i))
             run->begins[idxi_pending_choose_bucket(&run->bits, idxi_pending_get_fingerprint(pending, i)) + 1]++;
-    for (size_t i = 0; i < buckets; i++) run->begins[i + 1] += run->begins[i];
+    for (size_t i = 0; i < bucket_count; i++) run->begins[i + 1] += run->begins[i];
     for (uint32_t i = 0; i < count; i++) {
         if (!belongs_in_buckets(pending, i)) continue;
         uint64_t fingerprint = idxi_pending_get_fingerprint(pending, i);
@@ -61,31 +61,32 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
         run->links[place] = i + 1;
     }
     /* By now, the beginning of each bucket is its end, which is the beginning of the next one. */
-    memmove(run->begins + 1, run->begins, (buckets - 1) * sizeof *run->begins);
+    memmove(run->begins + 1, run->begins, (bucket_count - 1) * sizeof *run->begins);
     run->begins[0] = 0;
     return true;
 }
 
 /* Also makes the empty buckets of the next part for the records to come. Fingerprints are cut into k + 1 parts, from
- * the most significant bit on: the first `wider_parts` have narrow + 1 bits each, the others `narrow`. `low` is the
- * number of the part's least significant bit, below which only later parts have bits. With k = 0 the hash table of
- * fingerprints answers queries, and there are no parts. */
+ * the most significant bit on: the first `wider_parts` have narrow_width + 1 bits each, the others `narrow_width`.
+ * `lowest_bit` is the number of the part's least significant bit, below which only later parts have bits. With k = 0
+ * the hash table of fingerprints answers queries, and there are no parts. */
 enum idx_status idxi_pending_make_next_run(struct idxi_pending *pending, bool *is_complete, struct idx_error *error) {
     /* The next part is the last one if its number, from 0, is k. */
     *is_complete = !pending->lacks_runs || pending->part_count == pending->k;
     if (!pending->lacks_runs) return IDX_OK;
     unsigned bits = pending->rules.bits, parts = pending->k + 1, part = pending->part_count;
-    unsigned narrow = bits / parts, wider_parts = bits % parts; /* the least width, and how many are a bit wider */
-    unsigned width = part < wider_parts ? narrow + 1 : narrow;
-    unsigned low = bits - (part + 1) * narrow - (part < wider_parts ? part + 1 : wider_parts);
+    unsigned narrow_width = bits / parts,
+             wider_parts = bits % parts; /* the least width, and how many are a bit wider */
+    unsigned width = part < wider_parts ? narrow_width + 1 : narrow_width;
+    unsigned lowest_bit = bits - (part + 1) * narrow_width - (part < wider_parts ? part + 1 : wider_parts);
     struct idxi_pending_run *run = &pending->runs[part];
     struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
     pending->lacks_runs = !*is_complete;
     if (pending->k == 0) return IDX_OK;
     pending->part_count++;
-    run->bits = choose_bucket_bits(width, low, pending->run_count);
-    rest->bits = choose_bucket_bits(width, low, pending->capacity - pending->run_count);
+    run->bits = choose_bucket_bits(width, lowest_bit, pending->run_count);
+    rest->bits = choose_bucket_bits(width, lowest_bit, pending->capacity - pending->run_count);
     rest->buckets = calloc((size_t)rest->bits.last_bucket + 1, sizeof *rest->buckets);
     pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
     if (rest->buckets != NULL && make_run(pending, run)) return IDX_OK;
@@ -129,7 +130,7 @@ enum { ENTRIES_IN_LINE = 8 };
 
 /* Makes sure that the array of a bucket has capacity for one more fingerprint. Copies a full array to one of twice as
  * many cache lines, and keeps the old one for its readers. Returns false when memory runs out. */
-static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *bucket) {
+static bool reserve_bucket_entry(struct idxi_pending *pending, struct idxi_pending_bucket *bucket) {
     struct idxi_pending_array *old = atomic_load_explicit(&bucket->array, memory_order_relaxed);
     uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);
     if (old != NULL && count < old->capacity) return true;
@@ -147,9 +148,9 @@ static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_
     return true;
 }
 
-bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint) {
+bool idxi_pending_reserve_bucket_entries(struct idxi_pending *pending, uint64_t fingerprint) {
     for (unsigned i = 0; i < pending->part_count; i++)
-        if (!reserve_in_bucket(pending, find_rest_bucket(&pending->rests[i], fingerprint))) return false;
+        if (!reserve_bucket_entry(pending, find_rest_bucket(&pending->rests[i], fingerprint))) return false;
     return true;
 }
 

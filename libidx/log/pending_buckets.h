@@ -19,10 +19,10 @@ void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t 
 
 /* Makes sure that one more fingerprint can be added to the array of its bucket in each part. Returns false when memory
  * runs out. */
-bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint);
+bool idxi_pending_reserve_bucket_entries(struct idxi_pending *pending, uint64_t fingerprint);
 
 /* Adds a fingerprint, by the number of its first record, to its bucket in each part, and publishes it to readers.
- * idxi_pending_reserve_in_buckets must have succeeded for it since the last addition. */
+ * idxi_pending_reserve_bucket_entries must have succeeded for it since the last addition. */
 void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t first_record);
 
 #endif

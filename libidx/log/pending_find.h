@@ -6,7 +6,8 @@
 #include "libidx/log/pending_view.h"
 #include "libidx/segment/unpacked.h"
 
-/* The parts of the next two functions that are not inline. view->records must not be NULL. */
+/* The parts of idxi_pending_find_near and idxi_pending_prefetch_near that are not inline. view->records must not be
+ * NULL. */
 void idxi_pending_find_near_in_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
                                        size_t begin, size_t end, idxi_near_visitor visit, void *context);
 void idxi_pending_prefetch_near_in_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance);

@@ -128,8 +128,8 @@ struct idxi_pending {
     struct idxf_record_rules rules;
     uint64_t base; /* record number 0 has the sequence number base + 1 */
     _Atomic uint64_t count;
-    uint64_t capacity;        /* with so many records it is full, and another one takes its place */
-    uint64_t expected_in_all; /* records, over time; 0 where that is unknown */
+    uint64_t capacity;       /* with so many records it is full, and another one takes its place */
+    uint64_t expected_total; /* records, over time; 0 where that is unknown */
     atomic_size_t holders;
     atomic_size_t bytes; /* allocated, without the tables and the store */
     unsigned k;

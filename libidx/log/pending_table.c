@@ -32,9 +32,9 @@ void idxi_pending_free_memory(void *memory, size_t bytes) {
  * of its slots is empty. The link mask has as many bits as the largest link. Returns false when memory runs out. */
 static bool make_table(struct idxi_pending_tables *tables, struct idxi_pending_table *table) {
     size_t slots = (size_t)tables->capacity + (size_t)tables->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
-    unsigned bits = 1;
-    while (tables->capacity >> bits != 0) bits++;
-    *table = (struct idxi_pending_table){.link_mask = (uint32_t)idxf_low_bits(bits), .slot_count = slots};
+    unsigned link_bits = 1;
+    while (tables->capacity >> link_bits != 0) link_bits++;
+    *table = (struct idxi_pending_table){.link_mask = (uint32_t)idxf_low_bits(link_bits), .slot_count = slots};
     table->slots = idxi_pending_allocate_zeroed(bytes);
     tables->bytes += bytes;
     return table->slots != NULL;

@@ -20,8 +20,8 @@ static bool is_kept_addition(struct idxi_pending_range range, const struct idxi_
 /* Returns the number of the oldest record in the range that may add a document of the fingerprint with this first
  * record: range.begin, or the record after the newest removal of the whole fingerprint. Sets *removal to which of the
  * fingerprint's documents in segments the records of the range remove. */
-static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first_record,
-                            enum idxi_removal *removal) {
+static uint32_t find_oldest_record(const struct idxi_pending *pending, struct idxi_pending_range range,
+                                   uint32_t first_record, enum idxi_removal *removal) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, first_record);
     uint32_t link = links == NULL ? 0 : atomic_load_explicit(&links->newest_removal, memory_order_acquire);
     *removal = IDXI_REMOVED_NONE;
@@ -33,8 +33,8 @@ static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pend
     return *removal == IDXI_REMOVED_ALL ? whole_link : range.begin;
 }
 
-bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range,
-                                  uint32_t first_record) {
+bool idxi_pending_range_has_document(const struct idxi_pending *pending, struct idxi_pending_range range,
+                                     uint32_t first_record) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, first_record);
     uint32_t link = links == NULL ? first_record + 1 : atomic_load_explicit(&links->newest, memory_order_acquire);
     /* Goes from the newest record back. The links `previous` leave out removals of single documents. */
@@ -51,19 +51,19 @@ bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idx
 
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint) {
     uint32_t link = idxi_pending_find_first_link(view->records, fingerprint);
-    return link != 0 && idxi_pending_has_document_in(view->records, idxi_pending_get_range(view), link - 1);
+    return link != 0 && idxi_pending_range_has_document(view->records, idxi_pending_get_range(view), link - 1);
 }
 
-enum idxi_removal idxi_pending_get_removal(const struct idxi_pending_view *view, uint64_t fingerprint) {
+enum idxi_removal idxi_pending_get_removal_kind(const struct idxi_pending_view *view, uint64_t fingerprint) {
     enum idxi_removal removal = IDXI_REMOVED_NONE;
     uint32_t link = idxi_pending_find_first_link(view->records, fingerprint);
-    if (link != 0) find_oldest(view->records, idxi_pending_get_range(view), link - 1, &removal);
+    if (link != 0) find_oldest_record(view->records, idxi_pending_get_range(view), link - 1, &removal);
     return removal;
 }
 
 bool idxi_pending_removes_document(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id,
                                    size_t id_size) {
-    enum idxi_removal removal = idxi_pending_get_removal(view, fingerprint);
+    enum idxi_removal removal = idxi_pending_get_removal_kind(view, fingerprint);
     if (removal != IDXI_REMOVED_SOME) return removal == IDXI_REMOVED_ALL;
     struct idxi_pending_range range = idxi_pending_get_range(view);
     uint32_t link = idxi_pending_find_newest_link(view->records, id, id_size);
@@ -96,7 +96,7 @@ static bool has_document_with_id(const struct idxi_pending *pending, struct idxi
 
 /* Returns whether cursors return a document for record `number`: it adds one that was not removed, and if its ID is an
  * integer, no older record adds the same ID with the same fingerprint. Each addition of a text ID is a document of its
- * own. Records below `oldest`, the result of find_oldest, do not count. */
+ * own. Records below `oldest`, the result of find_oldest_record, do not count. */
 static bool is_shown_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
                               uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
@@ -113,7 +113,7 @@ void idxi_pending_seek_fingerprint(const struct idxi_pending_view *view, uint64_
     *cursor = (struct idxi_pending_cursor){.view = *view};
     if (link == 0 || view->records->rules.id_type == IDXF_ID_NONE) return;
     cursor->next = link;
-    cursor->oldest = find_oldest(view->records, idxi_pending_get_range(view), link - 1, &removal);
+    cursor->oldest = find_oldest_record(view->records, idxi_pending_get_range(view), link - 1, &removal);
     if (removal == IDXI_REMOVED_ALL)
         cursor->next = cursor->oldest; /* As a link, this leads to the record before it: the removal. */
 }
@@ -152,7 +152,7 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
         const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
         cursor->next = links == NULL ? 0 : links->previous_id;
         if (number >= range.end) continue;
-        uint32_t oldest = find_oldest(pending, range, links == NULL ? number : links->first, &removal);
+        uint32_t oldest = find_oldest_record(pending, range, links == NULL ? number : links->first, &removal);
         if (!is_shown_document(pending, range, oldest, number)) continue;
         *fingerprint = idxi_pending_get_fingerprint(pending, number);
         return true;
@@ -189,10 +189,11 @@ static bool is_live_text(const struct idxi_pending_view *view, uint32_t number, 
     enum idxi_removal removal;
     if (!is_kept_addition(range, links) || !idxi_pending_get_text(view, number, text)) return false;
     return text->number == number &&
-           record >= find_oldest(view->records, range, links == NULL ? record : links->first, &removal);
+           record >= find_oldest_record(view->records, range, links == NULL ? record : links->first, &removal);
 }
 
-bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
+bool idxi_pending_find_live_text(const struct idxi_pending_view *view, uint32_t number,
+                                 struct idxi_pending_text *text) {
     struct idxi_pending_range range = idxi_pending_get_range(view);
     for (; number < range.end - range.begin; number++)
         if (is_live_text(view, number, text)) return true;
@@ -223,12 +224,12 @@ uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
 
 /* Returns whether record `number` of the range of the view adds a document, or a fingerprint without ID, that was not
  * removed. `links` are the record's, or NULL if it has none. */
-static bool adds_document(const struct idxi_pending_view *view, uint32_t number,
-                          const struct idxi_pending_links *links) {
+static bool adds_live_document(const struct idxi_pending_view *view, uint32_t number,
+                               const struct idxi_pending_links *links) {
     struct idxi_pending_range range = idxi_pending_get_range(view);
     enum idxi_removal removal;
-    return links == NULL ||
-           (is_kept_addition(range, links) && number >= find_oldest(view->records, range, links->first, &removal));
+    return links == NULL || (is_kept_addition(range, links) &&
+                             number >= find_oldest_record(view->records, range, links->first, &removal));
 }
 
 /* Visits the records of a view by ascending number: all, or with `documents_only` those whose document was not removed.
@@ -238,7 +239,7 @@ static enum idx_status visit_records(const struct idxi_pending_view *view, bool 
     struct idxi_pending_range range = idxi_pending_get_range(view);
     for (uint32_t number = range.begin; number < range.end; number++) {
         const struct idxi_pending_links *links = idxi_pending_get_links(view->records, number);
-        if (documents_only && !adds_document(view, number, links)) continue;
+        if (documents_only && !adds_live_document(view, number, links)) continue;
         struct idxf_record shown = {.operation = links == NULL ? IDXF_ADD : (enum idxf_operation)links->operation,
                                     .fingerprint = idxi_pending_get_fingerprint(view->records, number)};
         shown.id = idxi_pending_read_id(view->records, number, &shown.id_size);

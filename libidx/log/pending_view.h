@@ -25,7 +25,7 @@ static inline uint64_t idxi_pending_count(const struct idxi_pending_view *view) 
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint);
 
 /* Returns which of a fingerprint's documents in segments the records of the view remove: all, some or none. */
-enum idxi_removal idxi_pending_get_removal(const struct idxi_pending_view *view, uint64_t fingerprint);
+enum idxi_removal idxi_pending_get_removal_kind(const struct idxi_pending_view *view, uint64_t fingerprint);
 
 /* Returns whether the records of the view remove the documents with a fingerprint and an ID from the segments. Integer
  * IDs are 8 bytes, little-endian. */
@@ -72,7 +72,7 @@ bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number
 
 /* Sets *text to the first text that was not removed and whose first record has at least number `number` in the view,
  * counted from 0. Returns false if there is none; *text is unspecified then. */
-bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
+bool idxi_pending_find_live_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
 
 /* Sets *text to the next text that was not removed, from the newest to the oldest, of a cursor that
  * idxi_pending_seek_id has set. Returns false if there are no more; *text is unspecified then. */
@@ -104,7 +104,7 @@ struct idxi_pending_range {
 
 /* Returns whether the fingerprint whose first record has number `first_record` has a document that was not removed
  * among the records of a range. */
-bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range,
-                                  uint32_t first_record);
+bool idxi_pending_range_has_document(const struct idxi_pending *pending, struct idxi_pending_range range,
+                                     uint32_t first_record);
 
 #endif

@@ -33,7 +33,7 @@ struct lister {
     size_t count;                    /* how many fingerprints were asked for */
     uint64_t *fingerprints, *places; /* ascending, and their places in the caller's array */
     uint64_t *values, *slots;        /* values of documents, ascending, and where in the lists their IDs belong */
-    uint64_t listed;                 /* how many documents are listed */
+    uint64_t listed_count;           /* how many documents are listed */
     struct task_result *task_results;
     size_t task_count;
     atomic_uint_fast64_t bytes; /* bytes that the lists take so far */
@@ -68,8 +68,8 @@ static void get_task_bounds(size_t task, size_t item_count, size_t *begin, size_
     *end = item_count - *begin < ITEMS_PER_TASK ? item_count : *begin + ITEMS_PER_TASK;
 }
 
-/* Makes sure that a result has capacity for `added` more items: values, of `width` 8 bytes each, or bytes of text IDs,
- * of `width` 1. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes sure that a result has capacity for `added` more items: values, of `width` 8 bytes each, or bytes of
+ * text IDs, of `width` 1. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_items(struct task_result *result, size_t added, size_t width, struct idx_error *error) {
     if (result->capacity - result->count >= added) return IDX_OK;
     uint8_t *grown = idxi_array_grow(result->bytes, &result->capacity, result->count + added, width);
@@ -78,10 +78,10 @@ static enum idx_status reserve_items(struct task_result *result, size_t added, s
     return IDX_OK;
 }
 
-/* Adds `added` to the number of bytes that the lists take. Any thread may call it. Fails with IDX_LIMIT if the sum is
- * more than options.max_bytes. */
-static enum idx_status count_bytes(struct lister *lister, uint64_t added, struct idx_error *error) {
-    uint64_t bytes = atomic_fetch_add(&lister->bytes, added) + added;
+/* Adds `added_bytes` to the number of bytes that the lists take. Any thread may call it. Fails with IDX_LIMIT if the
+ * sum is more than options.max_bytes. */
+static enum idx_status count_list_bytes(struct lister *lister, uint64_t added_bytes, struct idx_error *error) {
+    uint64_t bytes = atomic_fetch_add(&lister->bytes, added_bytes) + added_bytes;
     if (bytes <= lister->options.max_bytes) return IDX_OK;
     return idxi_fail(error, IDX_LIMIT, lister->index->path,
                      "the documents of %zu fingerprints take more than the %llu bytes allowed: ask for fewer "
@@ -97,51 +97,51 @@ struct value_search {
     struct task_result *result;
     struct idx_documents *cursor;
     uint64_t fingerprint;
-    uint64_t visited; /* how many of its documents were found so far, listed or not */
+    uint64_t visited_count; /* how many of its documents were found so far, listed or not */
 };
 
-/* Counts a document in search->visited, and appends its value to the task's result, unless options.max_documents of the
- * fingerprint are listed already. Errors: IDX_OUT_OF_MEMORY. */
+/* Counts a document in search->visited_count, and appends its value to the task's result, unless options.max_documents
+ * of the fingerprint are listed already. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status append_value(struct value_search *search, uint64_t value, struct idx_error *error) {
-    if (search->visited++ >= search->lister->options.max_documents) return IDX_OK;
+    if (search->visited_count++ >= search->lister->options.max_documents) return IDX_OK;
     IDXI_TRY(reserve_items(search->result, 1, sizeof value, error));
     search->result->values[search->result->count++] = value;
     return IDX_OK;
 }
 
 /* Appends the values of the documents of search->fingerprint to the task's result, up to options.max_documents. Sets
- * *total to how many documents there are. For text IDs without removals, the document maps know that number. Otherwise
- * all documents are visited to count them. Errors: as idxi_documents_seek, idxi_documents_check_none and
+ * *document_count to how many documents there are. For text IDs without removals, the document maps know that number.
+ * Otherwise all documents are visited to count them. Errors: as idxi_documents_seek, idxi_documents_check_not_held and
  * idxi_documents_next_value. */
-static enum idx_status find_values_of_fingerprint(struct value_search *search, uint64_t *total,
+static enum idx_status find_values_of_fingerprint(struct value_search *search, uint64_t *document_count,
                                                   struct idx_error *error) {
     const struct lister *lister = search->lister;
-    uint64_t at_most, value;
+    uint64_t max_count, value;
     bool found = true;
-    search->visited = 0;
-    IDXI_TRY(idxi_documents_seek(search->cursor, search->fingerprint, &at_most, error));
-    if (at_most == 0 && !lister->values_only && lister->index->manifest->id_type != IDXF_ID_NONE)
-        IDXI_TRY(idxi_documents_check_none(search->cursor, error));
-    bool is_exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(search->cursor);
+    search->visited_count = 0;
+    IDXI_TRY(idxi_documents_seek(search->cursor, search->fingerprint, &max_count, error));
+    if (max_count == 0 && !lister->values_only && lister->index->manifest->id_type != IDXF_ID_NONE)
+        IDXI_TRY(idxi_documents_check_not_held(search->cursor, error));
+    bool is_exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_skip_removed(search->cursor);
     uint64_t max_visited =
-        is_exact && at_most > lister->options.max_documents ? lister->options.max_documents : UINT64_MAX;
-    while (at_most > 0 && search->visited < max_visited) {
+        is_exact && max_count > lister->options.max_documents ? lister->options.max_documents : UINT64_MAX;
+    while (max_count > 0 && search->visited_count < max_visited) {
         IDXI_TRY(idxi_documents_next_value(search->cursor, &value, &found, error));
         if (!found) break;
         IDXI_TRY(append_value(search, value, error));
     }
-    *total = is_exact ? at_most : search->visited;
+    *document_count = is_exact ? max_count : search->visited_count;
     return IDX_OK;
 }
 
-/* Appends the last `listed` values of a result once more, for a fingerprint equal to the one before. Errors:
+/* Appends the last `listed_count` values of a result once more, for a fingerprint equal to the one before. Errors:
  * IDX_OUT_OF_MEMORY. */
-static enum idx_status repeat_values(struct task_result *result, size_t listed, struct idx_error *error) {
-    IDXI_TRY(reserve_items(result, listed, sizeof *result->values, error));
-    if (listed > 0)
-        memcpy(result->values + result->count, result->values + result->count - listed,
-               listed * sizeof *result->values);
-    result->count += listed;
+static enum idx_status repeat_values(struct task_result *result, size_t listed_count, struct idx_error *error) {
+    IDXI_TRY(reserve_items(result, listed_count, sizeof *result->values, error));
+    if (listed_count > 0)
+        memcpy(result->values + result->count, result->values + result->count - listed_count,
+               listed_count * sizeof *result->values);
+    result->count += listed_count;
     return IDX_OK;
 }
 
@@ -152,23 +152,23 @@ static enum idx_status repeat_values(struct task_result *result, size_t listed, 
 static enum idx_status find_values_of_range(struct value_search *search, size_t begin, size_t end,
                                             struct idx_error *error) {
     struct lister *lister = search->lister;
-    uint64_t total = 0, bytes = 0;
-    size_t listed = 0;
+    uint64_t document_count = 0, uncounted_bytes = 0;
+    size_t listed_count = 0;
     for (size_t i = begin; i < end; i++) {
         size_t first_value = search->result->count, place = (size_t)lister->places[i];
         if (i > begin && lister->fingerprints[i] == search->fingerprint) {
-            IDXI_TRY(repeat_values(search->result, listed, error));
+            IDXI_TRY(repeat_values(search->result, listed_count, error));
         } else {
             search->fingerprint = lister->fingerprints[i];
-            IDXI_TRY(find_values_of_fingerprint(search, &total, error));
-            listed = search->result->count - first_value;
+            IDXI_TRY(find_values_of_fingerprint(search, &document_count, error));
+            listed_count = search->result->count - first_value;
         }
-        lister->lists.counts[place] = (int64_t)total;
-        lister->lists.offsets[place + 1] = (int64_t)listed;
-        bytes += listed * sizeof(uint64_t); /* counted MIN_COUNTED_BYTES at a time, and at the end of the task */
-        if (bytes < MIN_COUNTED_BYTES && i + 1 < end) continue;
-        IDXI_TRY(count_bytes(lister, bytes, error));
-        bytes = 0;
+        lister->lists.counts[place] = (int64_t)document_count;
+        lister->lists.offsets[place + 1] = (int64_t)listed_count;
+        uncounted_bytes += listed_count * sizeof(uint64_t); /* counted MIN_COUNTED_BYTES at a time, and at the end */
+        if (uncounted_bytes < MIN_COUNTED_BYTES && i + 1 < end) continue;
+        IDXI_TRY(count_list_bytes(lister, uncounted_bytes, error));
+        uncounted_bytes = 0;
     }
     return idxi_progress_add(&lister->progress, end - begin, error);
 }
@@ -225,23 +225,23 @@ static enum idx_status read_ids_of_range(struct lister *lister, struct idx_docum
                                          struct task_result *result, size_t begin, size_t end,
                                          struct idx_error *error) {
     struct idx_document document;
-    uint64_t bytes = 0;
+    uint64_t uncounted_bytes = 0;
     size_t length = 0;
     for (size_t i = begin; i < end; i++) {
-        bool repeated = i > begin && lister->values[i] == lister->values[i - 1];
-        if (!repeated) {
+        bool is_repeated = i > begin && lister->values[i] == lister->values[i - 1];
+        if (!is_repeated) {
             IDXI_TRY(idxi_documents_get(cursor, lister->values[i], &document, error));
             length = document.id_length;
         }
         IDXI_TRY(reserve_items(result, length, 1, error));
-        const uint8_t *id = repeated ? result->bytes + result->count - length : document.id;
+        const uint8_t *id = is_repeated ? result->bytes + result->count - length : document.id;
         if (length > 0) memcpy(result->bytes + result->count, id, length);
         result->count += length;
         lister->lists.id_offsets[lister->slots[i] + 1] = (int64_t)length;
-        bytes += length;
-        if (bytes < MIN_COUNTED_BYTES && i + 1 < end) continue;
-        IDXI_TRY(count_bytes(lister, bytes, error));
-        bytes = 0;
+        uncounted_bytes += length;
+        if (uncounted_bytes < MIN_COUNTED_BYTES && i + 1 < end) continue;
+        IDXI_TRY(count_list_bytes(lister, uncounted_bytes, error));
+        uncounted_bytes = 0;
     }
     return idxi_progress_add(&lister->progress, end - begin, error);
 }
@@ -251,7 +251,7 @@ static enum idx_status read_ids_of_task(void *context, size_t task, struct idx_e
     struct lister *lister = context;
     struct idx_documents *cursor;
     size_t begin, end;
-    get_task_bounds(task, (size_t)lister->listed, &begin, &end);
+    get_task_bounds(task, (size_t)lister->listed_count, &begin, &end);
     IDXI_TRY(idx_documents_open(&cursor, lister->index, error));
     enum idx_status status = read_ids_of_range(lister, cursor, &lister->task_results[task], begin, end, error);
     idx_documents_close(cursor);
@@ -264,7 +264,7 @@ static enum idx_status copy_ids_of_task(void *context, size_t task, struct idx_e
     struct lister *lister = context;
     const struct task_result *result = &lister->task_results[task];
     size_t begin, end, result_offset = 0;
-    get_task_bounds(task, (size_t)lister->listed, &begin, &end);
+    get_task_bounds(task, (size_t)lister->listed_count, &begin, &end);
     for (size_t i = begin; i < end; i++) {
         const int64_t *offset = &lister->lists.id_offsets[lister->slots[i]];
         size_t length = (size_t)(offset[1] - offset[0]);
@@ -277,15 +277,15 @@ static enum idx_status copy_ids_of_task(void *context, size_t task, struct idx_e
 /* Sets lists.ids and lists.id_offsets: reads text IDs in the order of document numbers, and copies each to its place.
  * Errors: IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY; as idx_documents_open and idxi_documents_get. */
 static enum idx_status list_text_ids(struct lister *lister, struct idx_error *error) {
-    size_t count = (size_t)lister->listed;
+    size_t count = (size_t)lister->listed_count;
     lister->values = malloc((count + 1) * sizeof *lister->values);
     lister->slots = malloc((count + 1) * sizeof *lister->slots);
     lister->lists.id_offsets = malloc((count + 1) * sizeof *lister->lists.id_offsets);
     if (lister->values == NULL || lister->slots == NULL || lister->lists.id_offsets == NULL)
         return idxi_fail_memory(error);
     copy_values_to_lists(lister);
-    IDXI_TRY(count_bytes(lister, sizeof *lister->lists.id_offsets, error));
-    IDXI_TRY(make_task_results(lister, lister->listed, error));
+    IDXI_TRY(count_list_bytes(lister, sizeof *lister->lists.id_offsets, error));
+    IDXI_TRY(make_task_results(lister, lister->listed_count, error));
     /* Sort the document numbers, so that IDs are read in the order of the file. */
     uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
@@ -329,13 +329,13 @@ static enum idx_status list_documents(struct lister *lister, const uint64_t *fin
     IDXI_TRY(idxi_progress_begin(&lister->progress, IDX_PHASE_DOCUMENTS, count, error));
     IDXI_TRY(sort_fingerprints(lister, fingerprints, error));
     IDXI_TRY(make_task_results(lister, count, error));
-    IDXI_TRY(count_bytes(lister, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
+    IDXI_TRY(count_list_bytes(lister, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
     IDXI_TRY(idxi_run_parallel(lister->task_count, lister->options.threads, find_values_of_task, lister,
                                &lister->progress, error));
-    lister->listed = turn_lengths_into_offsets(lister->lists.offsets, count);
+    lister->listed_count = turn_lengths_into_offsets(lister->lists.offsets, count);
     if (lister->index->manifest->id_type == IDXF_ID_TEXT && !lister->values_only) return list_text_ids(lister, error);
     if (lister->index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
-    lister->lists.numbers = malloc((lister->listed + 1) * sizeof *lister->lists.numbers);
+    lister->lists.numbers = malloc((lister->listed_count + 1) * sizeof *lister->lists.numbers);
     if (lister->lists.numbers == NULL) return idxi_fail_memory(error);
     copy_values_to_lists(lister);
     return IDX_OK;

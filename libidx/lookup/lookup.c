@@ -30,7 +30,7 @@ enum idx_status idx_visit_matches(const struct idx_index *index, uint64_t finger
 }
 
 /* The idx_match_visitor of idx_exists: notes that there is a match, and stops. */
-static bool stop_at_first(void *context, const struct idx_match *match) {
+static bool note_match_and_stop(void *context, const struct idx_match *match) {
     (void)match;
     *(bool *)context = true;
     return false;
@@ -39,7 +39,7 @@ static bool stop_at_first(void *context, const struct idx_match *match) {
 enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, unsigned distance, bool *exists,
                            struct idx_error *error) {
     bool found = false;
-    IDXI_TRY(idx_visit_matches(index, fingerprint, distance, stop_at_first, &found, error));
+    IDXI_TRY(idx_visit_matches(index, fingerprint, distance, note_match_and_stop, &found, error));
     *exists = found;
     return IDX_OK;
 }
@@ -58,12 +58,12 @@ struct batch {
 /* How many queries a thread answers at a time: a task has so many, but for the last one. */
 #define QUERIES_PER_TASK 256
 
-/* Finds the nearest matches of the queries of task `number`, and sorts those of each query. Checks the queries, but not
+/* Finds the nearest matches of the queries of a task, and sorts those of each query. Checks the queries, but not
  * the distance. This is an idxi_task. Errors: IDX_INVALID_ARGUMENT; as idxi_search_queries. */
-static enum idx_status look_up_queries_of_task(void *context, size_t number, struct idx_error *error) {
+static enum idx_status look_up_queries_of_task(void *context, size_t task, struct idx_error *error) {
     struct batch *batch = context;
     struct idxi_search search;
-    size_t begin = number * QUERIES_PER_TASK;
+    size_t begin = task * QUERIES_PER_TASK;
     size_t end = batch->count - begin < QUERIES_PER_TASK ? batch->count : begin + QUERIES_PER_TASK;
     idxi_search_init(&search, batch->index, batch->distance, batch->queries, idxi_nearest_add, &batch->nearest, error);
     IDXI_TRY(idxi_check_queries(batch->index, batch->queries + begin, end - begin, error));
@@ -77,7 +77,7 @@ enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *f
                                 const struct idx_lookup_options *options, struct idx_match *matches, size_t capacity,
                                 size_t *match_counts, struct idx_error *error) {
     struct idx_lookup_options settings = IDX_LOOKUP_OPTIONS_INIT;
-    size_t tasks = count / QUERIES_PER_TASK + (count % QUERIES_PER_TASK > 0);
+    size_t task_count = count / QUERIES_PER_TASK + (count % QUERIES_PER_TASK > 0);
     IDXI_TRY(idxi_copy_options(&settings, options, error));
     if (settings.distance == UINT_MAX) settings.distance = index->manifest->k;
     struct idxi_nearest nearest = {.matches = matches, .capacity = capacity, .counts = match_counts};
@@ -86,8 +86,8 @@ enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *f
     IDXI_TRY(idxi_check_threads(settings.threads, error));
     IDXI_TRY(idxi_check_distance(index, settings.distance, error));
     if (settings.threads > 1)
-        return idxi_run_parallel(tasks, settings.threads, look_up_queries_of_task, &batch, NULL, error);
-    for (size_t i = 0; i < tasks; i++) IDXI_TRY(look_up_queries_of_task(&batch, i, error));
+        return idxi_run_parallel(task_count, settings.threads, look_up_queries_of_task, &batch, NULL, error);
+    for (size_t i = 0; i < task_count; i++) IDXI_TRY(look_up_queries_of_task(&batch, i, error));
     return IDX_OK;
 }
 

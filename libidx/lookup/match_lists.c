@@ -52,43 +52,43 @@ enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct id
 /* Sets share->matches to the nearest matches of each query among share->found, up to options.max_matches, ordered as by
  * idx_lookup. Sets share->count to how many these are in all, and lists.offsets[q + 1] to how many query q has. Errors:
  * IDX_OUT_OF_MEMORY. */
-static enum idx_status order_matches(struct idxi_match_share *share, struct idx_error *error) {
-    size_t queries = share->end - share->begin, lengths[IDXI_SHARE_QUERIES] = {0}, total = 0;
+static enum idx_status order_nearest_matches(struct idxi_match_share *share, struct idx_error *error) {
+    size_t query_count = share->end - share->begin, lengths[IDXI_SHARE_QUERIES] = {0}, kept_count = 0;
     size_t counts[IDXI_SHARE_QUERIES] = {0};
     uint64_t max_matches = share->listing->options.max_matches;
     struct idxi_nearest nearest[IDXI_SHARE_QUERIES];
     for (size_t i = 0; i < share->count; i++) lengths[share->found[i].place]++;
-    for (size_t i = 0; i < queries; i++) {
+    for (size_t i = 0; i < query_count; i++) {
         if (lengths[i] > max_matches) lengths[i] = (size_t)max_matches;
-        total += lengths[i];
+        kept_count += lengths[i];
     }
     free(share->matches);
-    share->matches = malloc(total * sizeof *share->matches + 1);
+    share->matches = malloc(kept_count * sizeof *share->matches + 1);
     if (share->matches == NULL) return idxi_fail_memory(error);
-    total = 0;
-    for (size_t i = 0; i < queries; i++) {
+    kept_count = 0;
+    for (size_t i = 0; i < query_count; i++) {
         nearest[i] =
-            (struct idxi_nearest){.matches = share->matches + total, .capacity = lengths[i], .counts = &counts[i]};
-        total += lengths[i];
+            (struct idxi_nearest){.matches = share->matches + kept_count, .capacity = lengths[i], .counts = &counts[i]};
+        kept_count += lengths[i];
         share->listing->lists.offsets[share->begin + i + 1] = (int64_t)lengths[i];
     }
     for (size_t i = 0; i < share->count; i++) {
         const struct idxi_found_match *found = &share->found[i];
         idxi_nearest_add(&nearest[found->place], 0, &(struct idx_match){found->fingerprint, found->distance});
     }
-    for (size_t i = 0; i < queries; i++) idxi_nearest_sort(&nearest[i], 0);
-    share->count = total;
+    for (size_t i = 0; i < query_count; i++) idxi_nearest_sort(&nearest[i], 0);
+    share->count = kept_count;
     return IDX_OK;
 }
 
 /* Changes listing->bytes, the bytes that all lists take, by the matches that this share has gained or lost since the
  * last call. Fails with IDX_LIMIT if the lists take more than options.max_bytes. */
-static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_error *error) {
+static enum idx_status count_share_bytes(struct idxi_match_share *share, struct idx_error *error) {
     struct idxi_listing *listing = share->listing;
     uint64_t share_bytes = share->count * sizeof *share->matches;
     /* This may wrap around, if the share has fewer matches than before: unsigned sums are right all the same. */
-    uint64_t added = share_bytes - share->counted_bytes;
-    uint64_t bytes = atomic_fetch_add(&listing->bytes, added) + added;
+    uint64_t added_bytes = share_bytes - share->counted_bytes;
+    uint64_t bytes = atomic_fetch_add(&listing->bytes, added_bytes) + added_bytes;
     share->counted_bytes = share_bytes;
     if (bytes <= listing->options.max_bytes) return IDX_OK;
     return idxi_fail(
@@ -101,11 +101,11 @@ static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_er
 /* Drops from share->found all but the nearest matches of each query, so that a share needs memory for the matches that
  * it keeps, and not for all that it finds. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status drop_far_matches(struct idxi_match_share *share, struct idx_error *error) {
-    IDXI_TRY(order_matches(share, error));
+    IDXI_TRY(order_nearest_matches(share, error));
     size_t i = 0;
     for (uint32_t place = 0; place < share->end - share->begin; place++) {
-        int64_t listed = share->listing->lists.offsets[share->begin + place + 1];
-        for (; listed > 0; listed--, i++)
+        int64_t left = share->listing->lists.offsets[share->begin + place + 1];
+        for (; left > 0; left--, i++)
             share->found[i] =
                 (struct idxi_found_match){share->matches[i].fingerprint, share->matches[i].distance, place};
     }
@@ -118,9 +118,9 @@ static enum idx_status drop_far_matches(struct idxi_match_share *share, struct i
 /* Makes sure that share->found has capacity for one more match. Before it grows, drops all but the nearest matches of
  * each query, unless there are so few matches that one query may keep them all. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY.
  */
-static enum idx_status reserve_found(struct idxi_match_share *share, struct idx_error *error) {
+static enum idx_status reserve_found_match(struct idxi_match_share *share, struct idx_error *error) {
     if (share->count > share->listing->options.max_matches) IDXI_TRY(drop_far_matches(share, error));
-    IDXI_TRY(count_bytes(share, error));
+    IDXI_TRY(count_share_bytes(share, error));
     IDXI_GROW(share->found, share->capacity, 2 * share->count + EXPECTED_MATCHES * (share->end - share->begin), error);
     return IDX_OK;
 }
@@ -132,7 +132,7 @@ static bool add_found_match(void *context, size_t place, const struct idx_match 
     struct idxi_listing *listing = share->listing;
     listing->lists.counts[share->begin + place]++;
     if (listing->options.max_matches == 0) return true;
-    if (share->count == share->capacity) share->status = reserve_found(share, share->error);
+    if (share->count == share->capacity) share->status = reserve_found_match(share, share->error);
     if (share->status != IDX_OK) return false;
     share->found[share->count++] = (struct idxi_found_match){match->fingerprint, match->distance, (uint32_t)place};
     return true;
@@ -156,10 +156,10 @@ enum idx_status idxi_match_share_search(struct idxi_match_share *share, const ui
 }
 
 enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_error *error) {
-    IDXI_TRY(order_matches(share, error));
+    IDXI_TRY(order_nearest_matches(share, error));
     free(share->found);
     share->found = NULL;
-    return count_bytes(share, error);
+    return count_share_bytes(share, error);
 }
 
 /* ---- The lists ---- */

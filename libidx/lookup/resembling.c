@@ -16,16 +16,16 @@
 #define MAX_MISSED 1e-5
 
 unsigned idx_sketch_values(int64_t threshold) {
-    /* The probabilities that two sets at the threshold do not share one value, and none of `values`. */
-    double miss_chance = 1 - (double)threshold / (double)IDX_THRESHOLD_ONE, missed = 1;
-    unsigned values = 0;
-    for (; missed > MAX_MISSED && values <= IDX_MAX_SKETCH; values++) missed *= miss_chance;
-    return values;
+    /* The probabilities that two sets at the threshold do not share one value, and none of value_count values. */
+    double miss_chance = 1 - (double)threshold / (double)IDX_THRESHOLD_ONE, missed_chance = 1;
+    unsigned value_count = 0;
+    for (; missed_chance > MAX_MISSED && value_count <= IDX_MAX_SKETCH; value_count++) missed_chance *= miss_chance;
+    return value_count;
 }
 
 unsigned idxi_count_values_to_look_up(const struct idx_index *index, int64_t threshold) {
-    unsigned enough = idx_sketch_values(threshold), sketch = index->manifest->sketch;
-    return enough < sketch ? enough : sketch;
+    unsigned enough_values = idx_sketch_values(threshold), sketch = index->manifest->sketch;
+    return enough_values < sketch ? enough_values : sketch;
 }
 
 enum idx_status idxi_resembling_copy_options(struct idx_resembling_options *copy,
@@ -215,11 +215,11 @@ enum { MAX_QUERIES = 256 };
 
 /* Returns how many members of query number `query` are looked up: the smallest lookup->max_values, or all of a set
  * that has fewer. */
-static size_t count_looked_up(const struct lookup *lookup, size_t query) {
+static size_t count_members_to_look_up(const struct lookup *lookup, size_t query) {
     return lookup->sets[query].count < lookup->max_values ? lookup->sets[query].count : lookup->max_values;
 }
 
-/* Looks up the members of the queries from number `begin` to before `end`, count_looked_up of each, and sets
+/* Looks up the members of the queries from number `begin` to before `end`, count_members_to_look_up of each, and sets
  * lookup->found to the documents that have them. The caller frees it. Errors: IDX_LIMIT (there are several queries, and
  * the documents take more than MAX_FOUND_BYTES); as idxi_list_document_values. */
 static enum idx_status find_candidates(struct lookup *lookup, size_t begin, size_t end, struct idx_error *error) {
@@ -227,9 +227,10 @@ static enum idx_status find_candidates(struct lookup *lookup, size_t begin, size
     size_t count = 0;
     IDXI_GROW(lookup->fingerprints, lookup->fingerprint_capacity, (end - begin) * lookup->max_values + 1, error);
     for (size_t i = begin; i < end; i++) {
-        size_t values = count_looked_up(lookup, i);
-        if (values > 0) memcpy(lookup->fingerprints + count, lookup->sets[i].hashes, values * sizeof(uint64_t));
-        count += values;
+        size_t value_count = count_members_to_look_up(lookup, i);
+        if (value_count > 0)
+            memcpy(lookup->fingerprints + count, lookup->sets[i].hashes, value_count * sizeof(uint64_t));
+        count += value_count;
     }
     options.threads = lookup->options.threads;
     options.max_documents = lookup->options.max_candidates;
@@ -248,9 +249,9 @@ static enum idx_status answer_query_range(struct lookup *lookup, size_t begin, s
     }
     if (status != IDX_OK) return status;
     for (size_t i = begin, first_value = 0; i < end && status == IDX_OK; i++) {
-        size_t values = count_looked_up(lookup, i);
-        status = answer_query(lookup, &lookup->sets[i], first_value, first_value + values, error);
-        first_value += values;
+        size_t value_count = count_members_to_look_up(lookup, i);
+        status = answer_query(lookup, &lookup->sets[i], first_value, first_value + value_count, error);
+        first_value += value_count;
     }
     idx_document_lists_close(&lookup->found);
     return status;

@@ -15,11 +15,11 @@
 /* ---- Matches ---- */
 
 /* Visits a match of query number `query`, found in the source search->segment, unless an earlier source has it, or it
- * was removed. Sets search->stopped to whether the visitor wants to stop. Errors: as idxi_is_repeated. */
+ * was removed. Sets search->stopped to whether the visitor wants to stop. Errors: as idxi_is_fingerprint_repeated. */
 static inline enum idx_status visit_match(struct idxi_search *search, size_t query, uint64_t fingerprint,
                                           unsigned distance) {
     bool repeated;
-    IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &repeated, search->error));
+    IDXI_TRY(idxi_is_fingerprint_repeated(search->index, search->segment, fingerprint, &repeated, search->error));
     struct idx_match match = {fingerprint, distance};
     search->stopped = !repeated && !search->visit(search->context, query, &match);
     return IDX_OK;
@@ -46,9 +46,9 @@ static bool visit_near(void *context, size_t query, uint64_t fingerprint) {
 /* ---- Stages ---- */
 
 /* Prefetches a cache line into the first cache. */
-static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
+static inline void prefetch_line(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
 /* Prefetches a cache line of a block into the second cache, which can wait for more lines at a time than the first. */
-static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
+static inline void prefetch_block_line(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
 /* Asks the disk for the pages of all blocks that the search of a probe may read. The probe must have a first block.
  * Errors: as idxi_table_find_block. */
@@ -65,12 +65,12 @@ static enum idx_status request_blocks(const struct idxi_search *search, const st
 
 /* Prefetches the beginning of a probe's first block, or if the table is on a disk, asks for all of the probe's blocks.
  */
-static enum idx_status fetch_blocks(const struct idxi_search *search, const struct idxi_probe *probe) {
+static enum idx_status prefetch_or_request_blocks(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     if (probe->start.block == table->header.blocks) return IDX_OK;
     if (table->on_disk) return request_blocks(search, probe);
     const uint8_t *block = idxi_table_get_block(table, probe->start.block);
-    for (size_t offset = 0; offset < table->prefetched_bytes; offset += LINE_BYTES) prefetch_block(block + offset);
+    for (size_t offset = 0; offset < table->prefetched_bytes; offset += LINE_BYTES) prefetch_block_line(block + offset);
     return IDX_OK;
 }
 
@@ -105,8 +105,8 @@ static enum idx_status search_lanes(struct idxi_search *search) {
 /* Puts a chain of a block into a lane, to be searched for a probe: the one with this key, from bit `begin` to before
  * bit `end` of the block. Searches the waiting chains before that if their code differs, and after it if all lanes are
  * full. */
-static inline enum idx_status add_lane(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
-                                       uint64_t key, uint64_t begin, uint64_t end) {
+static inline enum idx_status add_chain(struct idxi_search *search, const struct idxi_probe *probe,
+                                        const uint8_t *block, uint64_t key, uint64_t begin, uint64_t end) {
     if (search->lane_count > 0 && search->lane_probes[0]->table->alike != probe->table->alike)
         IDXI_TRY(search_lanes(search));
     unsigned lane = search->lane_count++, shift = 64 - probe->table->decoder->bits;
@@ -134,7 +134,7 @@ static enum idx_status add_chains(struct idxi_search *search, const struct idxi_
     *key = chains[count - 1].key;
     for (unsigned i = 0; i < count; i++) {
         if (chains[i].key < low) continue;
-        IDXI_TRY(add_lane(search, probe, block, chains[i].key, chains[i].begin, chains[i].end));
+        IDXI_TRY(add_chain(search, probe, block, chains[i].key, chains[i].begin, chains[i].end));
         if (chains[i].key >= high) break;
     }
     return IDX_OK;
@@ -160,7 +160,7 @@ static enum idx_status add_blocks_of_probe(struct idxi_search *search, const str
             key = anchor.key;
             if (key < above) fault = IDXF_FAULT_ORDER;
             if (key >= low)
-                IDXI_TRY(add_lane(search, probe, bytes, key, anchor.end, (uint64_t)table->header.block_size * 8));
+                IDXI_TRY(add_chain(search, probe, bytes, key, anchor.end, (uint64_t)table->header.block_size * 8));
         }
         if (fault != IDXF_OK) return idxi_fail_fault(search->error, fault, table->path, offset);
         search->blocks_searched++;
@@ -181,9 +181,9 @@ static const uint8_t *get_first_block(const struct idxi_probe *probe) {
 }
 
 /* Searches the blocks of all probes of a group, until the visitor stops, and empties the group and the lanes. */
-static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
+static enum idx_status search_probe_group(struct idxi_search *search, struct idxi_group *group) {
     for (size_t i = 0; i < group->count && !search->stopped; i++) {
-        if (i + PREFETCHED_AHEAD < group->count) prefetch(get_first_block(&group->probes[i + PREFETCHED_AHEAD]));
+        if (i + PREFETCHED_AHEAD < group->count) prefetch_line(get_first_block(&group->probes[i + PREFETCHED_AHEAD]));
         IDXI_TRY(add_blocks_of_probe(search, &group->probes[i]));
     }
     if (search->lane_count > 0 && !search->stopped) IDXI_TRY(search_lanes(search));
@@ -201,8 +201,8 @@ static enum idx_status advance_groups(struct idxi_search *search) {
         struct idxi_probe *probe = &group->probes[i];
         IDXI_TRY(idxi_table_find_block(probe->table, probe->low, &probe->start, search->error));
     }
-    for (size_t i = 0; i < group->count; i++) IDXI_TRY(fetch_blocks(search, &group->probes[i]));
-    IDXI_TRY(search_group(search, search->ready_group));
+    for (size_t i = 0; i < group->count; i++) IDXI_TRY(prefetch_or_request_blocks(search, &group->probes[i]));
+    IDXI_TRY(search_probe_group(search, search->ready_group));
     search->new_group = search->ready_group;
     search->ready_group = group;
     return IDX_OK;
@@ -210,23 +210,23 @@ static enum idx_status advance_groups(struct idxi_search *search) {
 
 enum idx_status idxi_search_complete_probes(struct idxi_search *search) {
     IDXI_TRY(advance_groups(search));
-    return search_group(search, search->ready_group);
+    return search_probe_group(search, search->ready_group);
 }
 
-/* Begins a probe for the permuted fingerprints whose first `prefix` bits are those of `value`. If the group is full
- * then, advances both groups. */
+/* Begins a probe for the permuted fingerprints whose first `prefix_bits` bits are those of `value`. If the group is
+ * full then, advances both groups. */
 static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
-                                   unsigned prefix) {
+                                   unsigned prefix_bits) {
     struct idxi_group *group = search->new_group;
     struct idxi_probe *probe = &group->probes[group->count++];
-    uint64_t rest_mask = idxf_low_bits(64 - prefix);
+    uint64_t rest_mask = idxf_low_bits(64 - prefix_bits);
     probe->table = query->table;
     probe->query = query->number;
     probe->order = query->order;
     probe->low = value & ~rest_mask;
     probe->high = value | rest_mask;
     probe->permuted = query->permuted;
-    prefetch(idxi_table_get_line(query->table, value & ~rest_mask));
+    prefetch_line(idxi_table_get_line(query->table, value & ~rest_mask));
     group->bytes += query->table->prefetched_bytes;
     bool is_full = group->count == search->max_probes || group->bytes >= search->max_bytes;
     return is_full ? advance_groups(search) : IDX_OK;
@@ -236,10 +236,10 @@ static enum idx_status begin_probe(struct idxi_search *search, const struct idxi
  * one probe searches for all values of the spared bits at once. */
 enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                  unsigned bit, unsigned radius) {
-    unsigned prefix = query->table->prefix, flipped = prefix - query->table->spared_bits;
-    if (radius == 0) return begin_probe(search, query, value, prefix);
-    IDXI_TRY(begin_probe(search, query, value, flipped));
-    while (bit > 64 - flipped && !search->stopped) {
+    unsigned prefix_bits = query->table->prefix, flipped_bits = prefix_bits - query->table->spared_bits;
+    if (radius == 0) return begin_probe(search, query, value, prefix_bits);
+    IDXI_TRY(begin_probe(search, query, value, flipped_bits));
+    while (bit > 64 - flipped_bits && !search->stopped) {
         bit--;
         IDXI_TRY(idxi_probe_table(search, query, value ^ UINT64_C(1) << bit, bit, radius - 1));
     }
@@ -247,13 +247,13 @@ enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_t
 }
 
 double idxi_count_probes(const struct idxi_table *table, unsigned radius) {
-    unsigned flipped = radius == 0 ? 0 : table->prefix - table->spared_bits;
-    double sum = 0, patterns = 1;
-    for (unsigned i = 0; i <= radius && i <= flipped; i++) {
-        sum += patterns;
-        patterns = patterns * (flipped - i) / (i + 1);
+    unsigned flipped_bits = radius == 0 ? 0 : table->prefix - table->spared_bits;
+    double probe_count = 0, patterns = 1;
+    for (unsigned i = 0; i <= radius && i <= flipped_bits; i++) {
+        probe_count += patterns;
+        patterns = patterns * (flipped_bits - i) / (i + 1);
     }
-    return sum;
+    return probe_count;
 }
 
 /* ---- Tables of a segment ---- */
@@ -284,11 +284,12 @@ void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_
 static enum idx_status probe_tables(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
-        const struct idxi_probed *probed = &search->probing->tables[i];
-        const struct idxi_table *table = &tables[probed->table];
+        const struct idxi_probed *to_probe = &search->probing->tables[i];
+        const struct idxi_table *table = &tables[to_probe->table];
         if (table->header.blocks == 0) continue;
-        struct idxi_table_query asked = {table, query, i, idxf_permute(&table->permutation, search->queries[query])};
-        IDXI_TRY(idxi_probe_table(search, &asked, asked.permuted, 64, probed->radius));
+        struct idxi_table_query table_query = {table, query, i,
+                                               idxf_permute(&table->permutation, search->queries[query])};
+        IDXI_TRY(idxi_probe_table(search, &table_query, table_query.permuted, 64, to_probe->radius));
     }
     return IDX_OK;
 }
@@ -308,7 +309,8 @@ static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_sear
     return search_segment(search, begin, end);
 }
 
-/* Searches a segment in memory, with the smaller groups of probes on the stack. Not inlined, as search_on_disk. */
+/* Searches a segment in memory, with the smaller groups of probes on the stack. It is not inlined,
+ * so that callers do not need that much of the stack while they search other sources. */
 static __attribute__((noinline)) enum idx_status search_in_memory(struct idxi_search *search, size_t begin,
                                                                   size_t end) {
     struct idxi_probe probes[2 * IDXI_MEMORY_GROUP];

@@ -20,8 +20,8 @@ struct idx_documents {
     uint64_t last_number;       /* the last document number of the group */
     uint64_t id_bytes_left;     /* bytes that groups may still have, which are no more than their files */
     uint64_t fingerprint;
-    bool is_filtered;  /* whether single documents of the fingerprint were removed */
-    uint64_t *pending; /* the values of its pending documents, ascending: integer IDs, or numbers of records */
+    bool has_single_removals; /* whether single documents of the fingerprint were removed */
+    uint64_t *pending;        /* the values of its pending documents, ascending: integer IDs, or numbers of records */
     size_t pending_capacity;
     size_t segment_count;
     struct idxi_map_cursor sources[]; /* of the segments, and behind these one without a map, of documents->pending */
@@ -71,8 +71,8 @@ static int compare_integers(const void *a, const void *b) {
 
 /* Lists the values of the fingerprint's pending documents in documents->pending, and sets `source`, the one without a
  * map, to the first of them. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status seek_pending(struct idx_documents *documents, struct idxi_map_cursor *source,
-                                    struct idx_error *error) {
+static enum idx_status seek_pending_documents(struct idx_documents *documents, struct idxi_map_cursor *source,
+                                              struct idx_error *error) {
     bool is_integer = documents->index->manifest->id_type == IDXF_ID_U64;
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
@@ -113,7 +113,7 @@ static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
 
 /* Sets all sources to their first document of documents->fingerprint, and *count to the sum of their numbers of
  * documents, which includes those removed by ID. Errors: as idxi_map_cursor_find; IDX_OUT_OF_MEMORY. */
-static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+static enum idx_status seek_all_sources(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     size_t first_live = idxi_get_first_live_segment(documents->index, documents->fingerprint);
     struct idxi_map_cursor *source = documents->sources;
     documents->id_bytes_left = *count = 0;
@@ -123,32 +123,32 @@ static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *c
         if (i >= first_live) IDXI_TRY(idxi_map_cursor_find(source, documents->fingerprint, error));
         *count += source->left;
     }
-    IDXI_TRY(seek_pending(documents, source, error));
+    IDXI_TRY(seek_pending_documents(documents, source, error));
     *count += source->left;
     return IDX_OK;
 }
 
 /* Sets *count to how many documents of the fingerprint were not removed, by going through all, and then goes back to
- * the first one. Errors: as idx_documents_next and seek_sources. */
+ * the first one. Errors: as idx_documents_next and seek_all_sources. */
 static enum idx_status count_live_documents(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     struct idx_document document;
-    uint64_t with_removed;
+    uint64_t count_with_removed;
     bool found;
     for (*count = 0;; ++*count) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
-        if (!found) return seek_sources(documents, &with_removed, error);
+        if (!found) return seek_all_sources(documents, &count_with_removed, error);
     }
 }
 
-enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *at_most,
+enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *max_count,
                                     struct idx_error *error) {
     documents->fingerprint = fingerprint;
-    documents->is_filtered = idxi_has_single_removals(documents->index, fingerprint);
-    *at_most = 0;
-    return documents->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : seek_sources(documents, at_most, error);
+    documents->has_single_removals = idxi_has_single_removals(documents->index, fingerprint);
+    *max_count = 0;
+    return documents->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : seek_all_sources(documents, max_count, error);
 }
 
-bool idxi_documents_are_filtered(const struct idx_documents *documents) { return documents->is_filtered; }
+bool idxi_documents_skip_removed(const struct idx_documents *documents) { return documents->has_single_removals; }
 
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error) {
@@ -158,7 +158,7 @@ enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint6
                      (unsigned long long)fingerprint);
 }
 
-enum idx_status idxi_documents_check_none(const struct idx_documents *documents, struct idx_error *error) {
+enum idx_status idxi_documents_check_not_held(const struct idx_documents *documents, struct idx_error *error) {
     const struct idx_index *index = documents->index;
     bool held;
     IDXI_TRY(idxi_is_held_before(index, index->open_segments, documents->fingerprint, &held, error));
@@ -170,8 +170,8 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
     uint64_t total;
     IDXI_TRY(idxi_documents_seek(documents, fingerprint, &total, error));
     if (documents->index->manifest->id_type != IDXF_ID_NONE) {
-        if (total == 0) IDXI_TRY(idxi_documents_check_none(documents, error));
-        if (documents->is_filtered && count != NULL) IDXI_TRY(count_live_documents(documents, &total, error));
+        if (total == 0) IDXI_TRY(idxi_documents_check_not_held(documents, error));
+        if (documents->has_single_removals && count != NULL) IDXI_TRY(count_live_documents(documents, &total, error));
     }
     if (count != NULL) *count = total;
     return IDX_OK;
@@ -242,7 +242,7 @@ static bool is_removed(const struct idx_documents *documents, const struct idxi_
     const void *id = document->id;
     size_t id_size = document->id_length, segment = (size_t)(source - documents->sources);
     uint8_t integer_id[sizeof(uint64_t)];
-    if (!documents->is_filtered || source->map == NULL) return false;
+    if (!documents->has_single_removals || source->map == NULL) return false;
     if (documents->index->manifest->id_type == IDXF_ID_U64) {
         idxf_store64(integer_id, document->number);
         id = integer_id;
@@ -253,8 +253,8 @@ static bool is_removed(const struct idx_documents *documents, const struct idxi_
 
 /* Goes on to the document after the current one of the source `current`. With integer IDs, so do other sources that are
  * at the same ID, so that the caller gets each ID once. Errors: as advance_source. */
-static enum idx_status advance_past(struct idx_documents *documents, struct idxi_map_cursor *current,
-                                    struct idx_error *error) {
+static enum idx_status advance_past_document(struct idx_documents *documents, struct idxi_map_cursor *current,
+                                             struct idx_error *error) {
     uint64_t integer = current->value;
     if (documents->index->manifest->id_type != IDXF_ID_U64) return advance_source(documents, current, error);
     for (size_t i = 0; i <= documents->segment_count; i++) {
@@ -267,15 +267,15 @@ static enum idx_status advance_past(struct idx_documents *documents, struct idxi
 /* Sets *value to the value of the next document that was not removed (documents.h), and unless `document` is NULL,
  * *document to that document. Sets *found to whether there is one; without one, *value is unspecified. Reads a text ID
  * only if the caller wants it, or to find out whether it was removed. Errors: as idxi_documents_get. */
-static enum idx_status get_next_live(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
-                                     bool *found, struct idx_error *error) {
+static enum idx_status get_next_live_document(struct idx_documents *documents, struct idx_document *document,
+                                              uint64_t *value, bool *found, struct idx_error *error) {
     bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;
     for (;;) {
         struct idxi_map_cursor *source = choose_source(documents);
         *found = source != NULL;
         if (!*found) return IDX_OK;
         struct idx_document candidate = {source->value, NULL, 0};
-        if (has_text && (document != NULL || documents->is_filtered))
+        if (has_text && (document != NULL || documents->has_single_removals))
             IDXI_TRY(decode_id(documents, source->map, &candidate, error));
         *value = source->offset + source->value;
         if (is_removed(documents, source, &candidate)) {
@@ -283,19 +283,19 @@ static enum idx_status get_next_live(struct idx_documents *documents, struct idx
             continue;
         }
         if (document != NULL) *document = candidate;
-        return advance_past(documents, source, error);
+        return advance_past_document(documents, source, error);
     }
 }
 
 enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                    struct idx_error *error) {
     uint64_t value;
-    return get_next_live(documents, document, &value, found, error);
+    return get_next_live_document(documents, document, &value, found, error);
 }
 
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error) {
-    return get_next_live(documents, NULL, value, found, error);
+    return get_next_live_document(documents, NULL, value, found, error);
 }
 
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,

@@ -15,16 +15,16 @@
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error);
 
-/* Goes to the first document of a fingerprint, which may have none. Sets *at_most to an upper bound of the number of
+/* Goes to the first document of a fingerprint, which may have none. Sets *max_count to an upper bound of the number of
  * its documents: those in segments from which the whole fingerprint was not removed, plus the pending ones. Documents
- * that were removed by their ID are included, and an integer ID may count several times. With IDX_ID_NONE, *at_most is
- * 0. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *at_most,
+ * that were removed by their ID are included, and an integer ID may count several times. With IDX_ID_NONE, *max_count
+ * is 0. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *max_count,
                                     struct idx_error *error);
 
-/* Returns whether the cursor skips documents of the current fingerprint that were removed by their ID. If not, at_most
- * of idxi_documents_seek is exact with text IDs. */
-bool idxi_documents_are_filtered(const struct idx_documents *documents);
+/* Returns whether the cursor skips documents of the current fingerprint that were removed by their ID. If not,
+ * max_count of idxi_documents_seek is exact with text IDs. */
+bool idxi_documents_skip_removed(const struct idx_documents *documents);
 
 /* Sets *value to the value, for idxi_documents_get, of the next document that was not removed. Sets *found to false if
  * there are no more; *value is unspecified then. Errors: as idxi_documents_get. */
@@ -34,7 +34,7 @@ enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint6
 /* Call it if idxi_documents_seek found no documents: checks that the tables agree with that. They do not if a segment
  * holds the fingerprint, and it was not removed from there. Errors: IDX_BAD_CONTENT (a segment does, so its document
  * map is damaged), IDX_BAD_CHECKSUM. */
-enum idx_status idxi_documents_check_none(const struct idx_documents *documents, struct idx_error *error);
+enum idx_status idxi_documents_check_not_held(const struct idx_documents *documents, struct idx_error *error);
 
 /* Reports that the tables, or a map from IDs, have a fingerprint that has no documents. Returns IDX_BAD_CONTENT. */
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,

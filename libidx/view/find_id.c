@@ -24,7 +24,7 @@ struct id_lookup {
 
 /* Checks that the index has maps from IDs, and that its IDs are of the item's type. Prepares these maps. Errors:
  * IDX_INVALID_ARGUMENT; as idxi_map_prepare. */
-static enum idx_status prepare_index(const struct id_lookup *lookup, struct idx_error *error) {
+static enum idx_status prepare_id_maps(const struct id_lookup *lookup, struct idx_error *error) {
     const struct idx_index *index = lookup->index;
     if (!index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
@@ -56,8 +56,8 @@ static enum idx_status list_pending_fingerprints(struct id_lookup *lookup, struc
 /* Sets *candidate to the least fingerprint, not below `min_fingerprint`, that has a pending document with the ID, or
  * a document with its hash in a segment. Sets *found to whether there is one. min_fingerprint must not be lower than in
  * the call before, because lookup->pending_next only ascends. */
-static enum idx_status find_candidate(struct id_lookup *lookup, uint64_t min_fingerprint, uint64_t *candidate,
-                                      bool *found, struct idx_error *error) {
+static enum idx_status find_next_candidate(struct id_lookup *lookup, uint64_t min_fingerprint, uint64_t *candidate,
+                                           bool *found, struct idx_error *error) {
     const struct idx_index *index = lookup->index;
     size_t *next = &lookup->pending_next;
     while (*next < lookup->pending_count && lookup->pending[*next] < min_fingerprint) ++*next;
@@ -82,13 +82,13 @@ static enum idx_status confirm_candidate(struct id_lookup *lookup, uint64_t fing
                                          struct idx_error *error) {
     const struct idx_index *index = lookup->index;
     struct idx_document document;
-    uint64_t at_most;
+    uint64_t max_count;
     bool found = true;
     *confirmed = false;
-    IDXI_TRY(idxi_documents_seek(lookup->documents, fingerprint, &at_most, error));
+    IDXI_TRY(idxi_documents_seek(lookup->documents, fingerprint, &max_count, error));
     /* Without removals, each fingerprint of a map from IDs has documents. After removals, it may have none left. */
-    if (at_most == 0 && !index->removes) return idxi_documents_fail_missing(index, fingerprint, error);
-    if (at_most == 0) return idxi_documents_check_none(lookup->documents, error);
+    if (max_count == 0 && !index->removes) return idxi_documents_fail_missing(index, fingerprint, error);
+    if (max_count == 0) return idxi_documents_check_not_held(lookup->documents, error);
     while (found && !*confirmed) {
         IDXI_TRY(idx_documents_next(lookup->documents, &document, &found, error));
         *confirmed = found && idxi_document_has_id(index, &document, lookup->item);
@@ -97,14 +97,14 @@ static enum idx_status confirm_candidate(struct id_lookup *lookup, uint64_t fing
 }
 
 /* Sets *count to how many fingerprints have a document with the ID, and stores the first `capacity` of them, ascending.
- * Errors: as find_candidate and confirm_candidate. */
+ * Errors: as find_next_candidate and confirm_candidate. */
 static enum idx_status find_fingerprints(struct id_lookup *lookup, uint64_t *fingerprints, size_t capacity,
                                          size_t *count, struct idx_error *error) {
     uint64_t fingerprint = 0;
     bool found, confirmed;
     *count = 0;
     for (uint64_t min_fingerprint = 0;; min_fingerprint = fingerprint + 1) {
-        IDXI_TRY(find_candidate(lookup, min_fingerprint, &fingerprint, &found, error));
+        IDXI_TRY(find_next_candidate(lookup, min_fingerprint, &fingerprint, &found, error));
         if (!found) return IDX_OK;
         IDXI_TRY(confirm_candidate(lookup, fingerprint, &confirmed, error));
         if (confirmed && *count < capacity) fingerprints[*count] = fingerprint;
@@ -117,7 +117,7 @@ static enum idx_status find_fingerprints(struct id_lookup *lookup, uint64_t *fin
  * number of fingerprints found, and stores the first `capacity` of them. */
 static enum idx_status run_lookup(struct id_lookup *lookup, uint64_t *fingerprints, size_t capacity, size_t *count,
                                   struct idx_error *error) {
-    IDXI_TRY(prepare_index(lookup, error));
+    IDXI_TRY(prepare_id_maps(lookup, error));
     IDXI_TRY(idx_documents_open(&lookup->documents, lookup->index, error));
     enum idx_status status = list_pending_fingerprints(lookup, error);
     if (status == IDX_OK) status = find_fingerprints(lookup, fingerprints, capacity, count, error);

@@ -124,8 +124,8 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
 
 /* Opens the index, and shares with `older` (may be NULL) what it can. If the index is replaced at the same time, this
  * may fail, with any error. The caller closes the index, even after an error. */
-static enum idx_status open_once(struct idx_index *index, const char *path, const struct idx_index *older,
-                                 struct idx_error *error) {
+static enum idx_status open_index_once(struct idx_index *index, const char *path, const struct idx_index *older,
+                                       struct idx_error *error) {
     IDXI_TRY(idxi_index_open_folder(index, path, error));
     IDXI_TRY(idxi_index_read_manifest(index, error));
     IDXI_TRY(idxi_probings_make(&index->probings, &index->scheme, index->manifest->k, error));
@@ -140,8 +140,8 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
 }
 
 unsigned idxi_get_max_distance(const struct idx_index *index) {
-    unsigned k = index->manifest->k, asked = index->options.distance;
-    return index->unpacks && asked != UINT_MAX && asked > k ? asked : k;
+    unsigned k = index->manifest->k, asked_distance = index->options.distance;
+    return index->unpacks && asked_distance != UINT_MAX && asked_distance > k ? asked_distance : k;
 }
 
 /* Returns an origin without a manifest, held once, or NULL when memory runs out. */
@@ -183,14 +183,14 @@ enum idx_status idxi_index_open(struct idx_index **result, const char *path, con
     for (int attempt = 1;; attempt++) {
         struct idx_index *index = idxi_index_new(options);
         if (index == NULL) return idxi_fail_memory(error);
-        enum idx_status status = open_once(index, path, older, error);
+        enum idx_status status = open_index_once(index, path, older, error);
         if (status == IDX_OK) {
             *result = index;
             return IDX_OK;
         }
-        bool retry = attempt < MAX_ATTEMPTS && idxi_index_is_outdated(index);
+        bool may_retry = attempt < MAX_ATTEMPTS && idxi_index_is_outdated(index);
         idx_close(index);
-        if (!retry) return status;
+        if (!may_retry) return status;
     }
 }
 

@@ -12,7 +12,7 @@
 
 size_t idxi_find_first_live_segment(const struct idx_index *index, uint64_t fingerprint) {
     size_t segment = index->open_segments;
-    if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return segment;
+    if (idxi_pending_get_removal_kind(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return segment;
     while (segment > 0) {
         const struct idxi_removed *removed = &index->segments[--segment]->removed;
         if (removed->count > 0 && idxi_find_removal_kind(removed, fingerprint) == IDXI_REMOVED_ALL) break;
@@ -30,7 +30,7 @@ enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, u
 
 bool idxi_has_single_removals(const struct idx_index *index, uint64_t fingerprint) {
     if (!index->removes) return false;
-    if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
+    if (idxi_pending_get_removal_kind(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
     for (size_t i = 0; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         if (removed->count > 0 && idxi_find_removal_kind(removed, fingerprint) == IDXI_REMOVED_SOME) return true;
@@ -57,7 +57,7 @@ bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struc
 /* ---- Pending fingerprints ---- */
 
 /* Fingerprints of pending documents, in an array with capacity for all of them. */
-struct collection {
+struct fingerprint_array {
     uint64_t *fingerprints;
     size_t count;
 };
@@ -65,7 +65,7 @@ struct collection {
 /* Appends the fingerprint of a record to the collection. This is an idxi_pending_record_visitor. */
 static enum idx_status collect_fingerprint(void *context, uint64_t sequence, const struct idxf_record *record,
                                            struct idx_error *error) {
-    struct collection *collection = context;
+    struct fingerprint_array *collection = context;
     (void)sequence;
     (void)error;
     collection->fingerprints[collection->count++] = record->fingerprint;
@@ -74,8 +74,8 @@ static enum idx_status collect_fingerprint(void *context, uint64_t sequence, con
 
 /* Drops from a collection, which must be sorted, repeated fingerprints and those that a segment holds. Errors: as
  * idxi_is_held_before. */
-static enum idx_status drop_held(const struct idx_index *index, struct collection *collection,
-                                 struct idx_error *error) {
+static enum idx_status drop_held_fingerprints(const struct idx_index *index, struct fingerprint_array *collection,
+                                              struct idx_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < collection->count; i++) {
         uint64_t fingerprint = collection->fingerprints[i];
@@ -92,11 +92,11 @@ enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, ui
                                                struct idx_error *error) {
     size_t documents = (size_t)(idxi_pending_count(&index->pending) - index->pending.removals);
     /* Half of the memory is for sorting. */
-    struct collection collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0};
+    struct fingerprint_array collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0};
     if (collection.fingerprints == NULL) return idxi_fail_memory(error);
     enum idx_status status = idxi_pending_visit_documents(&index->pending, collect_fingerprint, &collection, error);
     idxi_sort_pairs(collection.fingerprints, NULL, collection.count, false, collection.fingerprints + documents, NULL);
-    if (status == IDX_OK) status = drop_held(index, &collection, error);
+    if (status == IDX_OK) status = drop_held_fingerprints(index, &collection, error);
     if (status == IDX_OK) {
         *fingerprints = collection.fingerprints;
         *count = collection.count;
@@ -136,18 +136,18 @@ static enum idx_status read_live_documents(struct idxi_stream *stream, uint64_t 
                                            size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
     struct idxi_stream *map = &documents->map.stream;
-    size_t read, live_count = 0;
+    size_t read_count, live_count = 0;
     if (!documents->index->removes) return map->read(map, fingerprints, values, capacity, count, error);
     do {
-        IDXI_TRY(map->read(map, fingerprints, values, capacity, &read, error));
-        for (size_t i = 0; i < read; i++) {
+        IDXI_TRY(map->read(map, fingerprints, values, capacity, &read_count, error));
+        for (size_t i = 0; i < read_count; i++) {
             bool live;
             IDXI_TRY(find_liveness(documents, fingerprints[i], values[i], &live, error));
             fingerprints[live_count] = fingerprints[i];
             values[live_count] = values[i];
             live_count += live;
         }
-    } while (live_count == 0 && read > 0);
+    } while (live_count == 0 && read_count > 0);
     *count = live_count;
     return IDX_OK;
 }

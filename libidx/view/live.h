@@ -33,8 +33,9 @@ static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64
 /* Sets *repeated to whether a visit of all segments has to skip a fingerprint in this one: it was removed from the
  * segment, or an earlier segment has it as well. `segment` may be the number of segments, which stands for the pending
  * records. Errors: as idxi_is_held_before. */
-static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
-                                               bool *repeated, struct idx_error *error) {
+static inline enum idx_status idxi_is_fingerprint_repeated(const struct idx_index *index, size_t segment,
+                                                           uint64_t fingerprint, bool *repeated,
+                                                           struct idx_error *error) {
     *repeated = idxi_get_first_live_segment(index, fingerprint) > segment;
     return *repeated ? IDX_OK : idxi_is_held_before(index, segment, fingerprint, repeated, error);
 }

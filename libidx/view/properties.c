@@ -88,17 +88,17 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
 
 /* Replaces *heaviest by a fingerprint with this number of documents if that is more, or equal and the fingerprint is
  * smaller. */
-static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
-    if (documents < heaviest->documents) return;
-    if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
+static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t document_count) {
+    if (document_count < heaviest->documents) return;
+    if (document_count == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
     heaviest->fingerprint = fingerprint;
-    heaviest->documents = documents;
+    heaviest->documents = document_count;
 }
 
 /* Replaces *heaviest by the fingerprint with the most pending documents, if these are more. The documents that it has
  * in segments are not added to them. Errors: as idxi_pending_entries_open. */
-static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
-                                     struct idx_error *error) {
+static enum idx_status weigh_pending_documents(const struct idx_index *index, struct idxi_heaviest *heaviest,
+                                               struct idx_error *error) {
     struct idxi_pending_entries entries;
     if (index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
     enum idx_status status = idxi_pending_entries_open(&entries, index, 0, error);
@@ -120,7 +120,7 @@ enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *finger
         if (idxi_get_first_live_segment(index, map->heaviest_fingerprint) <= i)
             replace_if_heavier(&heaviest, map->heaviest_fingerprint, map->heaviest_documents);
     }
-    IDXI_TRY(weigh_pending(index, &heaviest, error));
+    IDXI_TRY(weigh_pending_documents(index, &heaviest, error));
     *fingerprint = heaviest.fingerprint;
     *documents = heaviest.documents;
     return IDX_OK;

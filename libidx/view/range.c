@@ -18,7 +18,7 @@ struct decode_job {
 
 /* Moves those of `count` fingerprints whose bits of `mask` are `value` to the front, in their order. Returns how many
  * these are. */
-static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
+static size_t keep_with_masked_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         fingerprints[kept] = fingerprints[i];
@@ -29,14 +29,14 @@ static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mas
 
 /* Keeps those of `count` fingerprints that are in the range, and adds them to job->count. They were just decoded,
  * ascending, behind the first job->count fingerprints of the array. */
-static void keep_in_range(struct decode_job *job, size_t count) {
+static void keep_fresh_in_range(struct decode_job *job, size_t count) {
     uint64_t *fresh = job->fingerprints + job->count;
     size_t begin = 0, end = count;
     while (begin < end && fresh[begin] < job->low) begin++;
     while (end > begin && fresh[end - 1] > job->high) end--;
     if (begin > 0) memmove(fresh, fresh + begin, (end - begin) * sizeof *fresh);
     count = end - begin;
-    if (job->mask != 0) count = keep_with_value(fresh, count, job->mask, job->value);
+    if (job->mask != 0) count = keep_with_masked_value(fresh, count, job->mask, job->value);
     job->count += count;
 }
 
@@ -52,15 +52,15 @@ static enum idx_status decode_range(struct decode_job *job, struct idx_error *er
     if (job->low > 0) IDXI_TRY(idxi_table_find_block(table, job->low, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
-    size_t block_room = idxf_get_decoded_capacity(table->decoder);
-    while (job->capacity - job->count >= block_room) {
+    size_t block_capacity = idxf_get_decoded_capacity(table->decoder);
+    while (job->capacity - job->count >= block_capacity) {
         uint64_t *fresh = job->fingerprints + job->count;
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, fresh, &count, error));
         if (count == 0) return IDX_OK;
         uint64_t last_decoded = fresh[count - 1];
-        keep_in_range(job, count);
+        keep_fresh_in_range(job, count);
         if (last_decoded >= job->high) return IDX_OK;
-        if (job->capacity - job->count < block_room) job->high = last_decoded;
+        if (job->capacity - job->count < block_capacity) job->high = last_decoded;
     }
     return IDX_OK;
 }
@@ -76,17 +76,17 @@ static void add_to_counts(const struct idxi_ranges *ranges, const struct decode_
     }
 }
 
-/* Merges what the jobs, one for each of `segments` segments, have decoded into range->fingerprints, each fingerprint
- * once, and sets range->count. Drops those above range->high, which some segments had no capacity for. `inputs` is
- * scratch memory for one pointer per segment. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status merge_decoded(struct idxi_range *range, struct decode_job *jobs, size_t segments,
-                                     struct idxi_stream **inputs, struct idx_error *error) {
+/* Merges what the jobs, one for each of `segment_count` segments, have decoded into range->fingerprints, each
+ * fingerprint once, and sets range->count. Drops those above range->high, which some segments had no capacity for.
+ * `inputs` is scratch memory for one pointer per segment. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status merge_decoded_ranges(struct idxi_range *range, struct decode_job *jobs, size_t segment_count,
+                                            struct idxi_stream **inputs, struct idx_error *error) {
     struct idxi_kway_merge *merge;
-    for (size_t i = 0; i < segments; i++) {
+    for (size_t i = 0; i < segment_count; i++) {
         idxi_array_stream_init(&jobs[i].array, jobs[i].fingerprints, NULL, jobs[i].count);
         inputs[i] = &jobs[i].array.stream;
     }
-    IDXI_TRY(idxi_kway_merge_open(&merge, inputs, segments, false, error));
+    IDXI_TRY(idxi_kway_merge_open(&merge, inputs, segment_count, false, error));
     struct idxi_stream *merged = idxi_kway_merge_get_stream(merge);
     enum idx_status status = merged->read(merged, range->fingerprints, NULL, range->capacity, &range->count, error);
     idxi_kway_merge_close(merge);
@@ -99,10 +99,10 @@ static enum idx_status merge_decoded(struct idxi_range *range, struct decode_job
  * per segment, of which there is at least one. Errors: as idxi_range_load. */
 static enum idx_status load_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
                                      struct decode_job *jobs, struct idxi_stream **inputs, struct idx_error *error) {
-    size_t segments = ranges->index->open_segments, capacity_each = range->capacity / segments;
+    size_t segment_count = ranges->index->open_segments, capacity_each = range->capacity / segment_count;
     /* A single segment needs no merge, so it is decoded to where the result belongs. */
-    uint64_t *decoded = segments == 1 ? range->fingerprints : range->room, high = range->high;
-    for (size_t i = 0; i < segments; i++) {
+    uint64_t *decoded = segment_count == 1 ? range->fingerprints : range->room, high = range->high;
+    for (size_t i = 0; i < segment_count; i++) {
         jobs[i] = (struct decode_job){.table = &ranges->index->segments[i]->tables[ranges->table],
                                       .fingerprints = decoded + i * capacity_each,
                                       .capacity = capacity_each,
@@ -115,15 +115,15 @@ static enum idx_status load_segments(const struct idxi_ranges *ranges, struct id
     }
     add_to_counts(ranges, jobs, range->high);
     range->count = jobs[0].count;
-    return segments == 1 ? IDX_OK : merge_decoded(range, jobs, segments, inputs, error);
+    return segment_count == 1 ? IDX_OK : merge_decoded_ranges(range, jobs, segment_count, inputs, error);
 }
 
 enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error) {
-    size_t segments = ranges->index->open_segments;
+    size_t segment_count = ranges->index->open_segments;
     range->count = 0;
-    if (segments == 0) return IDX_OK;
-    struct decode_job *jobs = calloc(segments, sizeof *jobs);
-    struct idxi_stream **inputs = calloc(segments, sizeof(struct idxi_stream *));
+    if (segment_count == 0) return IDX_OK;
+    struct decode_job *jobs = calloc(segment_count, sizeof *jobs);
+    struct idxi_stream **inputs = calloc(segment_count, sizeof(struct idxi_stream *));
     enum idx_status status =
         jobs == NULL || inputs == NULL ? idxi_fail_memory(error) : load_segments(ranges, range, jobs, inputs, error);
     free(jobs);

@@ -117,9 +117,9 @@ static enum idx_status compare_folders(const struct idx_index *index, enum idxi_
 
 enum idx_status idxi_find_change(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
                                  struct idx_error *error) {
-    struct stat now;
+    struct stat status_now;
     *change = IDXI_SAME;
-    if (stat(index->manifest_path, &now) == 0 && is_seen_manifest(index, &now, log)) return IDX_OK;
+    if (stat(index->manifest_path, &status_now) == 0 && is_seen_manifest(index, &status_now, log)) return IDX_OK;
     return compare_folders(index, change, log, error);
 }
 

@@ -169,7 +169,7 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
     struct idxi_log_map *map = idxi_pending_find_map_of_id(replay->records, record);
-    if (sequence <= idxi_pending_get_last(replay->newer)) return IDX_OK;
+    if (sequence <= idxi_pending_get_last_sequence(replay->newer)) return IDX_OK;
     if (replay->rules.sketch == 0 || record->operation != IDXF_ADD)
         return idxi_pending_append_record(&replay->newer, record, map, error);
     struct idxf_record text = {.operation = IDXF_ADD_TEXT, .id = record->id, .id_size = record->id_size};
@@ -183,11 +183,11 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
  * copies AHEAD of them at a time. Errors: as idxi_pending_append_record. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
     /* Sequence numbers: of the last record that was copied, and of the last one to copy in this call. */
-    uint64_t copied = idxi_pending_get_last(replay->newer), left = replay->last - copied;
-    uint64_t goal = copied + (count < left ? count : left);
-    for (; copied < goal; copied = idxi_pending_get_last(replay->newer)) {
-        uint64_t last = goal - copied < AHEAD ? goal : copied + AHEAD;
-        struct idxi_pending_view piece = {.records = replay->records, .after = copied, .last = last};
+    uint64_t last_copied = idxi_pending_get_last_sequence(replay->newer), left = replay->last - last_copied;
+    uint64_t last_to_copy = last_copied + (count < left ? count : left);
+    for (; last_copied < last_to_copy; last_copied = idxi_pending_get_last_sequence(replay->newer)) {
+        uint64_t last = last_to_copy - last_copied < AHEAD ? last_to_copy : last_copied + AHEAD;
+        struct idxi_pending_view piece = {.records = replay->records, .after = last_copied, .last = last};
         IDXI_TRY(idxi_pending_visit_records(&piece, prefetch_copy, replay, NULL));
         IDXI_TRY(idxi_pending_visit_records(&piece, copy_record, replay, NULL));
     }
@@ -205,13 +205,13 @@ static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t cou
                                   2 * (replay->last - replay->after), replay->expected_records, NULL));
     }
     if (!replay->has_partial_runs) IDXI_TRY(copy_records(replay, count));
-    if (!replay->has_partial_runs && idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
+    if (!replay->has_partial_runs && idxi_pending_get_last_sequence(replay->newer) < replay->last) return IDX_OK;
     replay->has_partial_runs = true;
     IDXI_TRY(idxi_pending_make_next_run(replay->newer, &is_complete, NULL));
     if (!is_complete) return IDX_OK;
     replay->has_partial_runs = false;
     /* Later calls copy the records that were appended while the runs were made. */
-    if (idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
+    if (idxi_pending_get_last_sequence(replay->newer) < replay->last) return IDX_OK;
     idxi_pending_release(replay->records);
     replay->records = replay->newer;
     replay->base = replay->newer_base;
@@ -232,10 +232,10 @@ static void continue_dropping(struct idxi_replay *replay, uint64_t count) {
  * log that was read before, or its successor, or if none was read. Of a later successor it is not known: the logs
  * between may have dropped records that are in no segment of the manifest that this replay knows. */
 static bool is_continuation(const struct idxi_replay *replay, const struct idxf_log *header) {
-    static const uint8_t none[IDXF_UUID_BYTES];
+    static const uint8_t no_id[IDXF_UUID_BYTES];
     const uint8_t *last_id = replay->log_id;
-    return memcmp(last_id, none, sizeof none) == 0 || memcmp(last_id, header->id, sizeof none) == 0 ||
-           memcmp(last_id, header->before, sizeof none) == 0;
+    return memcmp(last_id, no_id, sizeof no_id) == 0 || memcmp(last_id, header->id, sizeof no_id) == 0 ||
+           memcmp(last_id, header->before, sizeof no_id) == 0;
 }
 
 /* Opens the log of a manifest's entry, and then closes the one that was open. If this fails, that one stays open, since

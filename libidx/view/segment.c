@@ -107,11 +107,11 @@ enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segmen
 static void find_tables_alike(struct idxi_segment *segment) {
     for (size_t i = 0; i < segment->open_tables; i++) {
         const struct idxf_table_header *header = &segment->tables[i].header;
-        size_t first = 0;
-        while (first < i && (memcmp(&segment->tables[first].header.code, &header->code, sizeof header->code) != 0 ||
-                             segment->tables[first].header.long_codes != header->long_codes))
-            first++;
-        segment->tables[i].alike = first;
+        size_t alike = 0;
+        while (alike < i && (memcmp(&segment->tables[alike].header.code, &header->code, sizeof header->code) != 0 ||
+                             segment->tables[alike].header.long_codes != header->long_codes))
+            alike++;
+        segment->tables[i].alike = alike;
     }
 }
 
@@ -136,7 +136,7 @@ enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct
 /* ---- Sharing ---- */
 
 /* Returns whether a segment was opened for the same entry of a manifest: with this UUID and these counts. */
-static bool has_entry(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
+static bool was_opened_for_entry(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
     return memcmp(segment->entry.uuid, entry->uuid, IDXF_UUID_BYTES) == 0 &&
            segment->entry.fingerprints == entry->fingerprints && segment->entry.documents == entry->documents &&
            segment->entry.removed == entry->removed;
@@ -146,7 +146,7 @@ bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, 
     if (older == NULL || older->options.residence != index->options.residence || older->unpacks != index->unpacks)
         return false;
     for (size_t i = 0; i < older->open_segments; i++) {
-        if (!has_entry(older->segments[i], &index->manifest->segments[number])) continue;
+        if (!was_opened_for_entry(older->segments[i], &index->manifest->segments[number])) continue;
         atomic_fetch_add(&older->segments[i]->holders, 1);
         index->segments[number] = older->segments[i];
         index->open_segments = number + 1;
@@ -205,16 +205,16 @@ enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segm
         enum idxf_fault fault;
         uint64_t offset = idxi_table_get_block_offset(table, block);
         IDXI_TRY(idxi_table_check_page_at(table, offset, error));
-        unsigned count =
+        unsigned chain_count =
             idxf_block_list_chains(table->decoder, idxi_table_get_block(table, block), bounds, chains, &fault);
-        if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
+        if (chain_count == 0) return idxi_fail_fault(error, fault, table->path, offset);
         /* Keys, the last fingerprints of chains, ascend: only the first chain whose key is not below may hold it. */
-        for (unsigned i = 0; i < count; i++) {
+        for (unsigned i = 0; i < chain_count; i++) {
             if (chains[i].key < value) continue;
             *contains = chain_contains(table->decoder, &chains[i], value);
             return IDX_OK;
         }
-        bounds.above = bounds.floor = chains[count - 1].key + 1;
+        bounds.above = bounds.floor = chains[chain_count - 1].key + 1;
     }
     return IDX_OK;
 }

@@ -43,7 +43,7 @@ enum idx_status idxi_visit_sets_of_integer_id(const struct idx_index *index, uin
 
 /* Returns the segment of the text document with value *value, or the number of segments if it is pending. Sets *value
  * to the document's number in that segment, or to the number of its record in the view of pending records. */
-static size_t find_segment(const struct idx_index *index, uint64_t *value) {
+static size_t find_segment_of_value(const struct idx_index *index, uint64_t *value) {
     size_t segment = 0;
     for (; segment < index->open_segments && *value >= index->segments[segment]->entry.documents; segment++)
         *value -= index->segments[segment]->entry.documents;
@@ -53,8 +53,8 @@ static size_t find_segment(const struct idx_index *index, uint64_t *value) {
 uint64_t idxi_find_text_value(const struct idx_index *index, uint64_t value) {
     struct idxi_pending_text text;
     uint64_t number = value;
-    bool is_pending =
-        find_segment(index, &number) == index->open_segments && idxi_pending_get_text(&index->pending, number, &text);
+    bool is_pending = find_segment_of_value(index, &number) == index->open_segments &&
+                      idxi_pending_get_text(&index->pending, number, &text);
     return is_pending ? value - (number - text.number) : value;
 }
 
@@ -70,7 +70,7 @@ enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t nu
 enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, struct idxf_set *set,
                               struct idx_error *error) {
     struct idxi_pending_text text;
-    size_t segment = find_segment(index, &value);
+    size_t segment = find_segment_of_value(index, &value);
     if (segment < index->open_segments)
         return idxi_find_numbered_set(&index->segments[segment]->sets, value, set, error);
     if (!idxi_pending_get_text(&index->pending, value, &text))
@@ -105,13 +105,13 @@ static enum idx_status visit_set(struct visit_state *state, const struct idx_doc
 
 /* Visits the text that has this set in segment number `segment`, unless it was removed. The first text of the segment
  * has the value `offset`, and set->key is the text's number in the segment. Errors: as idxi_documents_get. */
-static enum idx_status visit_if_live(struct visit_state *state, size_t segment, uint64_t offset,
-                                     const struct idxf_set *set, struct idx_error *error) {
+static enum idx_status visit_text_if_live(struct visit_state *state, size_t segment, uint64_t offset,
+                                          const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = state->index;
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(state->documents, offset + set->key, &document, error));
-    bool live = idxi_is_document_live(index, segment, idxf_load64(set->members), document.id, document.id_length);
-    return live ? visit_set(state, &document, set->members, set->count, error) : IDX_OK;
+    bool is_live = idxi_is_document_live(index, segment, idxf_load64(set->members), document.id, document.id_length);
+    return is_live ? visit_set(state, &document, set->members, set->count, error) : IDX_OK;
 }
 
 /* Visits the texts of all segments that were not removed, by ascending document number, until the visitor stops. */
@@ -126,7 +126,7 @@ static enum idx_status visit_segment_texts(struct visit_state *state, struct idx
         while (!state->stopped) {
             IDXI_TRY(idxi_sets_cursor_next(&cursor, &set, &found, error));
             if (!found) break;
-            IDXI_TRY(visit_if_live(state, i, offset, &set, error));
+            IDXI_TRY(visit_text_if_live(state, i, offset, &set, error));
         }
         offset += index->segments[i]->entry.documents;
     }
@@ -137,7 +137,7 @@ static enum idx_status visit_segment_texts(struct visit_state *state, struct idx
 static enum idx_status visit_pending_texts(struct visit_state *state, struct idx_error *error) {
     const struct idx_index *index = state->index;
     struct idxi_pending_text text;
-    for (uint32_t record = 0; !state->stopped && idxi_pending_find_text(&index->pending, record, &text);
+    for (uint32_t record = 0; !state->stopped && idxi_pending_find_live_text(&index->pending, record, &text);
          record = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};
         IDXI_TRY(visit_set(state, &document, text.members, text.count, error));
@@ -165,7 +165,7 @@ struct pending_order {
 static enum idx_status sort_pending_texts(const struct idx_index *index, struct pending_order *order,
                                           struct idx_error *error) {
     struct idxi_pending_text text;
-    for (uint32_t record = 0; idxi_pending_find_text(&index->pending, record, &text); record = text.number + 1) {
+    for (uint32_t record = 0; idxi_pending_find_live_text(&index->pending, record, &text); record = text.number + 1) {
         IDXI_GROW(order->ids, order->id_capacity, order->count + 1, error);
         IDXI_GROW(order->numbers, order->number_capacity, order->count + 1, error);
         order->ids[order->count] = idxf_load64(text.id);
@@ -199,8 +199,8 @@ static enum idx_status go_to_next_set(const struct idx_index *index, size_t segm
  * so that they come in the same order before and after a compaction. `inputs` and `order` are zeroed scratch memory;
  * `inputs` has an element for each segment, and one for the pending texts. Errors: as idxi_sets_cursor_next;
  * IDX_OUT_OF_MEMORY. */
-static enum idx_status visit_merged(struct visit_state *state, struct ascending_sets *inputs,
-                                    struct pending_order *order, struct idx_error *error) {
+static enum idx_status visit_merged_texts(struct visit_state *state, struct ascending_sets *inputs,
+                                          struct pending_order *order, struct idx_error *error) {
     const struct idx_index *index = state->index;
     IDXI_TRY(sort_pending_texts(index, order, error));
     for (size_t i = 0; i <= index->open_segments; i++) {
@@ -219,11 +219,13 @@ static enum idx_status visit_merged(struct visit_state *state, struct ascending_
     return IDX_OK;
 }
 
-/* Visits all texts of an index with integer IDs, as visit_merged does. Allocates and frees the memory for that. */
+/* Visits all texts of an index with integer IDs, as visit_merged_texts does. Allocates and frees the memory for that.
+ */
 static enum idx_status visit_by_integer_ids(struct visit_state *state, struct idx_error *error) {
     struct ascending_sets *inputs = calloc(state->index->open_segments + 1, sizeof *inputs);
     struct pending_order order = {0};
-    enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : visit_merged(state, inputs, &order, error);
+    enum idx_status status =
+        inputs == NULL ? idxi_fail_memory(error) : visit_merged_texts(state, inputs, &order, error);
     free(inputs);
     free(order.ids);
     free(order.numbers);

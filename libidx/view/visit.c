@@ -14,14 +14,14 @@ struct visit_state {
 };
 
 /* Drops those of *count fingerprints of the visited segment that were removed, or that earlier segments have, so that
- * each fingerprint is visited once. Sets *count to how many are left. Errors: as idxi_is_repeated. */
-static enum idx_status drop_repeated(const struct visit_state *state, uint64_t *fingerprints, size_t *count,
-                                     struct idx_error *error) {
+ * each fingerprint is visited once. Sets *count to how many are left. Errors: as idxi_is_fingerprint_repeated. */
+static enum idx_status drop_repeated_fingerprints(const struct visit_state *state, uint64_t *fingerprints,
+                                                  size_t *count, struct idx_error *error) {
     size_t kept = 0;
     if (state->segment == 0 && !state->index->removes) return IDX_OK;
     for (size_t i = 0; i < *count; i++) {
         bool repeated;
-        IDXI_TRY(idxi_is_repeated(state->index, state->segment, fingerprints[i], &repeated, error));
+        IDXI_TRY(idxi_is_fingerprint_repeated(state->index, state->segment, fingerprints[i], &repeated, error));
         fingerprints[kept] = fingerprints[i];
         kept += !repeated;
     }
@@ -36,11 +36,11 @@ static enum idx_status drop_repeated(const struct visit_state *state, uint64_t *
 /* If the table is on a disk, requests blocks up to 2 * REQUESTED_BYTES behind block `next`, which is used next, but
  * none from block `end` on. Blocks before *requested were requested already. Moves *requested behind the last one. */
 static void request_blocks(const struct idxi_table *table, uint64_t next, uint64_t end, uint64_t *requested) {
-    uint64_t step = REQUESTED_BYTES / table->header.block_size;
-    while (table->on_disk && *requested < end && *requested < next + 2 * step) {
-        uint64_t until = end - *requested < step ? end : *requested + step;
-        idxi_table_request_pages(table, *requested, until);
-        *requested = until;
+    uint64_t step_blocks = REQUESTED_BYTES / table->header.block_size;
+    while (table->on_disk && *requested < end && *requested < next + 2 * step_blocks) {
+        uint64_t requested_end = end - *requested < step_blocks ? end : *requested + step_blocks;
+        idxi_table_request_pages(table, *requested, requested_end);
+        *requested = requested_end;
     }
 }
 
@@ -60,16 +60,16 @@ static enum idx_status visit_blocks(struct visit_state *state, const struct idxi
         IDXI_TRY(idxi_blocks_read(&blocks, end, fingerprints, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
-        IDXI_TRY(drop_repeated(state, fingerprints, &count, error));
+        IDXI_TRY(drop_repeated_fingerprints(state, fingerprints, &count, error));
         if (count > 0) state->stopped = !state->visit(state->context, fingerprints, count);
     }
     return IDX_OK;
 }
 
-/* Returns the number of the first block of part `part`: ⌊blocks · part / parts⌋, computed without overflow. With
- * `parts` for `part`, that is the number of blocks. */
-static uint64_t find_first_block_of_part(uint64_t blocks, uint64_t part, uint64_t parts) {
-    return blocks / parts * part + blocks % parts * part / parts;
+/* Returns the number of the first block of part `part`: ⌊block_count · part / part_count⌋, computed without overflow.
+ * With `part_count` for `part`, that is the number of blocks. */
+static uint64_t find_first_block_of_part(uint64_t block_count, uint64_t part, uint64_t part_count) {
+    return block_count / part_count * part + block_count % part_count * part / part_count;
 }
 
 /* Visits the pending fingerprints that no segment has, unless the visitor has stopped. They all belong to the last
@@ -101,7 +101,7 @@ enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uin
     return status == IDX_OK && part + 1 == parts ? visit_pending_fingerprints(&state, error) : status;
 }
 
-/* A visitor of single fingerprints, the context of visit_each. */
+/* A visitor of single fingerprints, the context of visit_each_fingerprint. */
 struct match_visitor {
     idx_match_visitor visit;
     void *context;
@@ -109,7 +109,7 @@ struct match_visitor {
 
 /* Calls a visitor of single fingerprints for each of `count`, as a match with distance 0. Returns false if it stops.
  * This is an idx_fingerprints_visitor. */
-static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {
+static bool visit_each_fingerprint(void *context, const uint64_t *fingerprints, size_t count) {
     const struct match_visitor *visitor = context;
     for (size_t i = 0; i < count; i++) {
         struct idx_match match = {fingerprints[i], 0};
@@ -121,5 +121,5 @@ static bool visit_each(void *context, const uint64_t *fingerprints, size_t count
 enum idx_status idx_visit_all(const struct idx_index *index, idx_match_visitor visit, void *context,
                               struct idx_error *error) {
     struct match_visitor visitor = {visit, context};
-    return idx_visit_part(index, 0, 1, visit_each, &visitor, error);
+    return idx_visit_part(index, 0, 1, visit_each_fingerprint, &visitor, error);
 }

@@ -146,7 +146,7 @@ static void compare_document(const struct idxi_pending_view *view, const struct 
     const uint8_t *id;
     size_t id_size;
     assert_int_equal(idxi_pending_has_document(view, ours->fingerprint), model_holds(model, ours->fingerprint));
-    assert_int_equal(idxi_pending_get_removal(view, ours->fingerprint), model_removal(model, ours->fingerprint));
+    assert_int_equal(idxi_pending_get_removal_kind(view, ours->fingerprint), model_removal(model, ours->fingerprint));
     assert_int_equal(idxi_pending_removes_document(view, ours->fingerprint, ours->id, ours->id_size),
                      model_removes(model, ours));
     idxi_pending_seek_fingerprint(view, ours->fingerprint, &cursor);
@@ -274,7 +274,7 @@ static void run_trial(struct trial *trial) {
     assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, at_once, room, &failure));
     if (at_once == 0) assert_ok(idxi_pending_make_runs(pending, &failure));
     for (size_t i = 0, view = 0; i <= trial->count; i++) {
-        assert_int_equal(idxi_pending_get_last(pending), trial->after + i);
+        assert_int_equal(idxi_pending_get_last_sequence(pending), trial->after + i);
         if (i == view * trial->count / (VIEWS - 1)) {
             if (i >= at_once) assert_ok(idxi_pending_make_runs(pending, &failure));
             views[view] = (struct idxi_pending_view){pending, trial->after + i / 3 * (view % 2), trial->after + i, 0};
@@ -288,7 +288,7 @@ static void run_trial(struct trial *trial) {
         compare(&views[view], trial);
         idxi_pending_release(views[view].records);
     }
-    assert_int_equal(idxi_pending_get_last(pending), trial->after + trial->count);
+    assert_int_equal(idxi_pending_get_last_sequence(pending), trial->after + trial->count);
     idxi_pending_release(pending);
     free_trial(trial);
 }
@@ -369,14 +369,14 @@ static void test_nothing(void **state) {
     }
     assert_int_equal(found.visits, 0);
     assert_false(idxi_pending_has_document(&view, 0));
-    assert_int_equal(idxi_pending_get_removal(&view, 0), IDXI_REMOVED_NONE);
+    assert_int_equal(idxi_pending_get_removal_kind(&view, 0), IDXI_REMOVED_NONE);
     assert_false(idxi_pending_removes_document(&view, 0, "", 0));
     idxi_pending_seek_fingerprint(&view, 0, &cursor);
     assert_false(idxi_pending_next_document(&cursor, &id, &id_size));
     idxi_pending_seek_id(&view, "", 0, &cursor);
     assert_false(idxi_pending_next_fingerprint(&cursor, &fingerprint));
     assert_false(idxi_pending_next_text(&cursor, &text));
-    assert_false(idxi_pending_find_text(&view, 0, &text));
+    assert_false(idxi_pending_find_live_text(&view, 0, &text));
     assert_false(idxi_pending_get_text(&view, 0, &text));
     assert_ok(idxi_pending_visit_records(&view, compare_record, &walk, &failure));
     assert_ok(idxi_pending_visit_documents(&view, compare_record, &walk, &failure));
@@ -486,7 +486,7 @@ static uint64_t sum_up(const struct race *race, const struct idxi_pending_view *
         while (idxi_pending_next_document(&cursor, &id, &id_size)) counted.sum = mix(counted.sum + id_size);
         idxi_pending_seek_id(view, record->id, record->id_size, &cursor);
         while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) counted.sum = mix(counted.sum + fingerprint);
-        counted.sum += idxi_pending_get_removal(view, record->fingerprint);
+        counted.sum += idxi_pending_get_removal_kind(view, record->fingerprint);
         counted.sum += idxi_pending_removes_document(view, record->fingerprint, record->id, record->id_size);
     }
     idxi_pending_find_near(view, race->trial.k, queries, 0, QUERIES, add_up, &counted);
@@ -498,7 +498,8 @@ static void *look_up(void *context) {
     for (uint64_t round = 0; !atomic_load(&race->done); round++) {
         pthread_mutex_lock(&race->mutex);
         idxi_pending_hold(race->pending);
-        struct idxi_pending_view view = {race->pending, race->trial.after, idxi_pending_get_last(race->pending), 0};
+        struct idxi_pending_view view = {race->pending, race->trial.after,
+                                         idxi_pending_get_last_sequence(race->pending), 0};
         pthread_mutex_unlock(&race->mutex);
         uint64_t first = sum_up(race, &view, round), again;
         for (int i = 0; i < 3; i++) {
