@@ -389,7 +389,6 @@ static enum idx_status pop_least_set(const struct idxi_combination *combination,
 static enum idx_status write_sets(struct combine_job *job, struct set_input *inputs, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
     struct idxi_output *output = combination->output;
-    unsigned sketch = job->manifest->sketch;
     size_t added_count = 0;
     struct idxf_set set;
     IDXI_TRY(idxi_sets_writer_open(&output->sets, output->segment_folder, output->segment_path, error));
@@ -403,7 +402,7 @@ static enum idx_status write_sets(struct combine_job *job, struct set_input *inp
         if (!found) break;
         IDXI_TRY(idxi_sets_writer_add(&output->sets, &set, error));
         IDXI_TRY(idxi_progress_add(combination->progress, 1, error));
-        job->value_count += set.count < sketch ? set.count : sketch;
+        job->value_count += set.count < job->manifest->sketch ? set.count : job->manifest->sketch;
     }
     return idxi_sets_writer_finish(&output->sets, output->segment.uuid, &combination->sets_bytes, error);
 }

@@ -14,7 +14,8 @@ enum idx_status idxi_compact_view(struct idx_index *index, const struct idx_comp
 
 /* ---- In the background ---- */
 
-/* A compaction in a thread of its own. Zeroed, none is running. One thread at a time calls the functions below. */
+/* A compaction in a thread of its own. Zeroed, none is running. One thread at a time calls idxi_background_begin,
+ * idxi_background_wait and idxi_background_cancel. */
 struct idxi_background {
     bool has_thread; /* whether there is a thread to join, running or ended */
     atomic_bool ended, cancelled;

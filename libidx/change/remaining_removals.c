@@ -35,9 +35,8 @@ static int compare_by_integer_id(const void *a, const void *b) { return idxf_com
  * whole fingerprint is removed as well, and removals of fingerprints that no segment before `first_segment` holds.
  * Errors: as idxi_segment_contains. */
 static enum idx_status keep_needed_removals(struct removals *removals, size_t first_segment, struct idx_error *error) {
-    const struct idx_index *index = removals->index;
     int (*compare)(const void *, const void *) =
-        index->manifest->id_type == IDXF_ID_TEXT ? compare_by_text_id : compare_by_integer_id;
+        removals->index->manifest->id_type == IDXF_ID_TEXT ? compare_by_text_id : compare_by_integer_id;
     const struct idxf_record *last_kept = NULL;
     size_t kept_count = 0;
     if (removals->count > 1) qsort(removals->records, removals->count, sizeof *removals->records, compare);
@@ -48,7 +47,7 @@ static enum idx_status keep_needed_removals(struct removals *removals, size_t fi
             (last_kept->operation == IDXF_REMOVE_FINGERPRINT || compare(last_kept, &record) == 0))
             continue;
         for (size_t j = 0; j < first_segment && !needed; j++)
-            IDXI_TRY(idxi_segment_contains(index, j, record.fingerprint, &needed, error));
+            IDXI_TRY(idxi_segment_contains(removals->index, j, record.fingerprint, &needed, error));
         if (!needed) continue;
         removals->records[kept_count] = record;
         last_kept = &removals->records[kept_count++];

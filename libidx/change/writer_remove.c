@@ -261,15 +261,14 @@ static enum idx_status remove_documents_with_values(struct text_removal *removal
  * view. */
 static enum idx_status record_text_removals(struct text_removal *removal, struct idx_documents *documents,
                                             struct idx_removal *total, struct idx_error *error) {
-    const struct idx_index *index = removal->writer->index;
-    bool has_text_ids = index->manifest->id_type == IDXF_ID_TEXT;
+    bool has_text_ids = removal->writer->index->manifest->id_type == IDXF_ID_TEXT;
     size_t next = 0;
     if (has_text_ids) IDXI_TRY(find_texts_in_segments(removal, error));
     for (size_t i = 0; i < removal->count; i++) {
         removal->value_count = removal->text_count = 0;
         IDXI_TRY(has_text_ids ? list_values_of_item(removal, i, &next, error)
-                              : idxi_visit_sets_of_integer_id(index, removal->items[i].number, list_sketch_values,
-                                                              removal, error));
+                              : idxi_visit_sets_of_integer_id(removal->writer->index, removal->items[i].number,
+                                                              list_sketch_values, removal, error));
         IDXI_TRY(remove_documents_with_values(removal, documents, &removal->items[i], error));
         total->documents += removal->text_count;
         total->missing += removal->text_count == 0;

@@ -34,16 +34,17 @@ struct idxi_resembling_lists {
 };
 
 /* Makes a zeroed *result ready for the first query, and sets the first offset to 0. The caller frees result->lists by
- * idx_resembling_lists_close, even after an error. Errors of this and the next two functions: IDX_OUT_OF_MEMORY. */
+ * idx_resembling_lists_close, even after an error. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *result, struct idx_error *error);
 
 /* Adds a document, whose ID is copied, to the list of the current query, the one after the list that was ended last.
- * Its set and that of the query share `shared` of `total` members. */
+ * Its set and that of the query share `shared` of `total` members. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *result, const struct idx_document *document,
                                              uint32_t shared, uint32_t total, struct idx_error *error);
 
 /* Ends the list of the current query: sorts it, the greatest resemblance first, and of equal ones by ID. Then drops all
- * documents behind the first `limit`. The next document is added to the list of the next query. */
+ * documents behind the first `limit`. The next document is added to the list of the next query. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *result, uint64_t limit, struct idx_error *error);
 
 #endif

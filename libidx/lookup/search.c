@@ -235,13 +235,13 @@ static enum idx_status begin_probe(struct idxi_search *search, const struct idxi
 /* The last bits of the prefix, the spared ones, are not flipped: so few fingerprints share the bits before them that
  * one probe searches for all values of the spared bits at once. */
 enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
-                                 unsigned bit, unsigned radius) {
+                                 unsigned end_bit, unsigned radius) {
     unsigned prefix_bits = query->table->prefix, flipped_bits = prefix_bits - query->table->spared_bits;
     if (radius == 0) return begin_probe(search, query, value, prefix_bits);
     IDXI_TRY(begin_probe(search, query, value, flipped_bits));
-    while (bit > 64 - flipped_bits && !search->stopped) {
-        bit--;
-        IDXI_TRY(idxi_probe_table(search, query, value ^ UINT64_C(1) << bit, bit, radius - 1));
+    while (end_bit > 64 - flipped_bits && !search->stopped) {
+        end_bit--;
+        IDXI_TRY(idxi_probe_table(search, query, value ^ UINT64_C(1) << end_bit, end_bit, radius - 1));
     }
     return IDX_OK;
 }

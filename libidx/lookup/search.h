@@ -89,11 +89,11 @@ enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, si
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end);
 
 /* Probes one table of search->segment, for callers that choose the tables. Makes one probe for each way to flip at most
- * `radius` bits of the prefix of `value`, a permuted query. Only bits below bit `bit` are flipped; call it with 64, for
- * all bits. Matches are visited during this or a later call, and by idxi_search_complete_probes at the latest. Errors:
- * as idxi_search_queries. */
+ * `radius` bits of the prefix of `value`, a permuted query. Only bits below bit `end_bit` are flipped; call it with 64,
+ * for all bits. Matches are visited during this or a later call, and by idxi_search_complete_probes at the latest.
+ * Errors: as idxi_search_queries. */
 enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
-                                 unsigned bit, unsigned radius);
+                                 unsigned end_bit, unsigned radius);
 
 /* Returns how many probes idxi_probe_table makes of one query in a table, with this radius: the number of ways to flip
  * at most `radius` bits. */

@@ -269,13 +269,12 @@ static enum idx_status advance_past_document(struct idx_documents *documents, st
  * only if the caller wants it, or to find out whether it was removed. Errors: as idxi_documents_get. */
 static enum idx_status get_next_live_document(struct idx_documents *documents, struct idx_document *document,
                                               uint64_t *value, bool *found, struct idx_error *error) {
-    bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;
     for (;;) {
         struct idxi_map_cursor *source = choose_source(documents);
         *found = source != NULL;
         if (!*found) return IDX_OK;
         struct idx_document candidate = {source->value, NULL, 0};
-        if (has_text && (document != NULL || documents->has_single_removals))
+        if (documents->index->manifest->id_type == IDXF_ID_TEXT && (document != NULL || documents->has_single_removals))
             IDXI_TRY(decode_id(documents, source->map, &candidate, error));
         *value = source->offset + source->value;
         if (is_removed(documents, source, &candidate)) {
@@ -300,9 +299,8 @@ enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint6
 
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error) {
-    const struct idxf_manifest *manifest = documents->index->manifest;
-    *document = (struct idx_document){manifest->id_type == IDXF_ID_NONE ? 0 : value, NULL, 0};
-    if (manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
+    *document = (struct idx_document){documents->index->manifest->id_type == IDXF_ID_NONE ? 0 : value, NULL, 0};
+    if (documents->index->manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
     for (size_t i = 0; i <= documents->segment_count; i++) {
         const struct idxi_map *map = documents->sources[i].map;
         uint64_t count = map == NULL ? idxi_pending_count(&documents->index->pending) : map->segment.documents;

@@ -58,16 +58,15 @@ static enum idx_status list_pending_fingerprints(struct id_lookup *lookup, struc
  * the call before, because lookup->pending_next only ascends. */
 static enum idx_status find_next_candidate(struct id_lookup *lookup, uint64_t min_fingerprint, uint64_t *candidate,
                                            bool *found, struct idx_error *error) {
-    const struct idx_index *index = lookup->index;
     size_t *next = &lookup->pending_next;
     while (*next < lookup->pending_count && lookup->pending[*next] < min_fingerprint) ++*next;
     *found = *next < lookup->pending_count;
     if (*found) *candidate = lookup->pending[*next];
-    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+    for (size_t i = 0; i < lookup->index->manifest->segment_count; i++) {
         uint64_t value;
         bool has_value;
-        IDXI_TRY(
-            idxi_map_find_value(&index->segments[i]->by_id, lookup->hash, min_fingerprint, &value, &has_value, error));
+        IDXI_TRY(idxi_map_find_value(&lookup->index->segments[i]->by_id, lookup->hash, min_fingerprint, &value,
+                                     &has_value, error));
         if (!has_value || (*found && value >= *candidate)) continue;
         *candidate = value;
         *found = true;

@@ -20,10 +20,10 @@ size_t idxi_find_first_live_segment(const struct idx_index *index, uint64_t fing
     return segment;
 }
 
-enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
+enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end_segment, uint64_t fingerprint, bool *held,
                                     struct idx_error *error) {
     *held = false;
-    for (size_t i = idxi_get_first_live_segment(index, fingerprint); i < end && !*held; i++)
+    for (size_t i = idxi_get_first_live_segment(index, fingerprint); i < end_segment && !*held; i++)
         IDXI_TRY(idxi_segment_contains(index, i, fingerprint, held, error));
     return IDX_OK;
 }
@@ -111,8 +111,8 @@ enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, ui
 /* Sets *live to whether a document of the segment was removed neither by its ID nor with its whole fingerprint. `value`
  * is its value in the stream: the integer ID, or the value of a text document, whose ID is read only if it is needed.
  * Errors: as idx_documents_open and idxi_documents_get. */
-static enum idx_status find_liveness(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
-                                     bool *live, struct idx_error *error) {
+static enum idx_status find_document_liveness(struct idxi_live_documents *documents, uint64_t fingerprint,
+                                              uint64_t value, bool *live, struct idx_error *error) {
     const struct idx_index *index = documents->index;
     struct idx_document document = {.number = value};
     uint8_t integer_id[sizeof(uint64_t)];
@@ -142,7 +142,7 @@ static enum idx_status read_live_documents(struct idxi_stream *stream, uint64_t 
         IDXI_TRY(map->read(map, fingerprints, values, capacity, &read_count, error));
         for (size_t i = 0; i < read_count; i++) {
             bool live;
-            IDXI_TRY(find_liveness(documents, fingerprints[i], values[i], &live, error));
+            IDXI_TRY(find_document_liveness(documents, fingerprints[i], values[i], &live, error));
             fingerprints[live_count] = fingerprints[i];
             values[live_count] = values[i];
             live_count += live;
@@ -181,7 +181,7 @@ static enum idx_status append_entry(void *context, uint64_t sequence, const stru
 
 /* Sets the arrays of entries to the pending documents, sorted by fingerprint and value, each once.
  * idxi_pending_entries_close frees them, even after an error. Errors: IDX_OUT_OF_MEMORY. */
-static enum idx_status gather_entries(struct idxi_pending_entries *entries, struct idx_error *error) {
+static enum idx_status gather_pending_documents(struct idxi_pending_entries *entries, struct idx_error *error) {
     const struct idxi_pending_view *view = &entries->index->pending;
     size_t capacity = (size_t)idxi_pending_count(view) + 1, kept = 0;
     uint64_t *spare = malloc(2 * capacity * sizeof *spare);
@@ -210,7 +210,7 @@ enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, 
         IDXI_TRY(idxi_list_pending_fingerprints(index, &entries->fingerprints, &entries->count, error));
         entries->values = entries->fingerprints;
     } else {
-        IDXI_TRY(gather_entries(entries, error));
+        IDXI_TRY(gather_pending_documents(entries, error));
     }
     idxi_array_stream_init(&entries->array, entries->fingerprints, entries->values, entries->count);
     return IDX_OK;

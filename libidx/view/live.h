@@ -17,9 +17,9 @@ static inline size_t idxi_get_first_live_segment(const struct idx_index *index, 
     return index->removes ? idxi_find_first_live_segment(index, fingerprint) : 0;
 }
 
-/* Sets *held to whether a segment with a number below `end` holds the fingerprint, which was not removed from there as
- * a whole. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
+/* Sets *held to whether a segment with a number below `end_segment` holds the fingerprint, which was not removed from
+ * there as a whole. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end_segment, uint64_t fingerprint, bool *held,
                                     struct idx_error *error);
 
 /* Sets *live to false if the fingerprint was removed from all segments that hold it, and to true otherwise. At least

@@ -71,18 +71,18 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
                                          struct idx_table_properties *properties, struct idx_error *error) {
     if (segment >= index->manifest->segment_count || table >= index->scheme.table_count)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no table %zu in segment %zu", table, segment);
-    const struct idxi_table *opened = &index->segments[segment]->tables[table];
+    const struct idxi_table *open_table = &index->segments[segment]->tables[table];
     *properties = (struct idx_table_properties){
-        .mask = opened->header.mask,
-        .radius = opened->header.radius,
-        .prefix = opened->prefix,
-        .block_size = opened->header.block_size,
-        .fingerprints = opened->header.fingerprints,
-        .blocks = opened->header.blocks,
-        .file_bytes = opened->layout.file_size,
-        .directory_bytes = opened->layout.lists - opened->layout.directory + opened->header.list_bytes,
+        .mask = open_table->header.mask,
+        .radius = open_table->header.radius,
+        .prefix = open_table->prefix,
+        .block_size = open_table->header.block_size,
+        .fingerprints = open_table->header.fingerprints,
+        .blocks = open_table->header.blocks,
+        .file_bytes = open_table->layout.file_size,
+        .directory_bytes = open_table->layout.lists - open_table->layout.directory + open_table->header.list_bytes,
     };
-    set_skew_properties(opened, properties);
+    set_skew_properties(open_table, properties);
     return IDX_OK;
 }
 

@@ -43,24 +43,26 @@ void idxi_segment_release(struct idxi_segment *segment);
 /* ---- File by file: for callers that go on after an error ---- */
 
 /* Makes segment `number`, which must be index->open_segments, with no file open yet; the index owns it even after an
- * error. Then opens its folder, and sets *folder to the descriptor, which the caller passes to the next functions, and
- * then closes. Errors of this and the next functions: as idxi_segment_open. */
+ * error. Then opens its folder, and sets *folder to the descriptor, which the caller passes to the functions that open
+ * its files, and then closes. Errors: as idxi_segment_open. */
 enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
 
 /* Opens table number `table` of segment number `segment`, after all tables before it, and checks that it agrees with
- * the manifest. */
+ * the manifest. Errors: as idxi_segment_open. */
 enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
                                         struct idx_error *error);
 
-/* Opens the document map of a segment, or its map from IDs, as `kind` says; after the sets, if the index has sets. */
+/* Opens the document map of a segment, or its map from IDs, as `kind` says; after the sets, if the index has sets.
+ * Errors: as idxi_segment_open. */
 enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
                                       struct idx_error *error);
 
 /* Opens the sets of a segment's texts, if the index has sets. Call it before idxi_segment_open_map, which checks
- * document numbers by the number of sets. */
+ * document numbers by the number of sets. Errors: as idxi_segment_open. */
 enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
-/* Loads the list of what a segment removes from older ones, as segment->removed. */
+/* Loads the list of what a segment removes from older ones, as segment->removed. Errors: as
+ * idxi_segment_open. */
 enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
 /* ---- Searching ---- */

@@ -53,9 +53,8 @@ static size_t find_segment_of_value(const struct idx_index *index, uint64_t *val
 uint64_t idxi_find_text_value(const struct idx_index *index, uint64_t value) {
     struct idxi_pending_text text;
     uint64_t number = value;
-    bool is_pending = find_segment_of_value(index, &number) == index->open_segments &&
-                      idxi_pending_get_text(&index->pending, number, &text);
-    return is_pending ? value - (number - text.number) : value;
+    if (find_segment_of_value(index, &number) < index->open_segments) return value;
+    return idxi_pending_get_text(&index->pending, number, &text) ? value - (number - text.number) : value;
 }
 
 enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t number, struct idxf_set *set,
