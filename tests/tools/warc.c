@@ -17,10 +17,10 @@ static void check_end(const char *bytes, size_t length, size_t expected) {
     char *copy = copy_exactly(bytes, length);
     /* At once, and as bytes come. */
     struct warc_search search = {0}, slow = {0};
-    bool found = warc_find_head(&search, copy, length), found_slowly = false;
-    for (size_t held = 0; held <= length && !found_slowly; held++) found_slowly = warc_find_head(&slow, copy, held);
-    assert_int_equal(search.head, expected);
-    assert_int_equal(slow.head, expected);
+    bool found = warc_find_head_end(&search, copy, length), found_slowly = false;
+    for (size_t held = 0; held <= length && !found_slowly; held++) found_slowly = warc_find_head_end(&slow, copy, held);
+    assert_int_equal(search.head_length, expected);
+    assert_int_equal(slow.head_length, expected);
     assert_int_equal(found, expected > 0);
     assert_int_equal(found_slowly, found);
     free(copy);
@@ -48,9 +48,9 @@ static void test_a_record_within_a_head(void **state) {
     static const char bytes[] = "WARC/1.0\r\nWARC/1.0\r\na: b\r\n\r\n";
     for (size_t length = 0; length < sizeof bytes - 1; length++) {
         struct warc_search search = {0};
-        assert_int_equal(warc_find_head(&search, bytes, length), length >= 15);
-        assert_int_equal(search.head, 0);
-        if (length >= 15) assert_int_equal(search.line, 10);
+        assert_int_equal(warc_find_head_end(&search, bytes, length), length >= 15);
+        assert_int_equal(search.head_length, 0);
+        if (length >= 15) assert_int_equal(search.line_begin, 10);
     }
 }
 

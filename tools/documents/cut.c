@@ -206,8 +206,8 @@ static size_t peek_head(struct source *source, uint64_t max_length, const char *
     if (max_length > WARC_MOST_HEAD) max_length = WARC_MOST_HEAD;
     for (;;) {
         size_t peeked = source_peek(source, wanted, bytes);
-        bool found = warc_find_head(&search, *bytes, peeked < max_length ? peeked : (size_t)max_length);
-        if (found || peeked < wanted || peeked >= max_length) return search.head;
+        bool found = warc_find_head_end(&search, *bytes, peeked < max_length ? peeked : (size_t)max_length);
+        if (found || peeked < wanted || peeked >= max_length) return search.head_length;
         wanted = peeked + 1;
     }
 }

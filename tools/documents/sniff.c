@@ -45,7 +45,7 @@ static bool begins_in_any_case(struct span first_bytes, const char *prefix) {
 
 /* Returns whether a file begins as HTML does, behind white space. */
 static bool begins_as_html(struct span first_bytes) {
-    charset_skip_utf8_mark(&first_bytes);
+    charset_remove_utf8_mark(&first_bytes);
     span_skip(&first_bytes, " \t\n\v\f\r");
     return begins_in_any_case(first_bytes, "<!doctype html") || begins_in_any_case(first_bytes, "<html");
 }

@@ -32,15 +32,15 @@ static enum ending decompress_by_source(struct span body, uint64_t max_bytes, st
     struct source source = {.passes_over_rest = true};
     const char *bytes;
     size_t byte_count;
-    bool opened = source_open_memory(&source, body.bytes, body.length), fits = true;
-    while (opened && fits && buffer->error == 0 && (byte_count = source_peek(&source, 1, &bytes)) > 0) {
-        fits = byte_count <= max_bytes - buffer->length;
-        if (fits) output_bytes(buffer, bytes, byte_count);
+    bool opened = source_open_memory(&source, body.bytes, body.length), fits_max_bytes = true;
+    while (opened && fits_max_bytes && buffer->error == 0 && (byte_count = source_peek(&source, 1, &bytes)) > 0) {
+        fits_max_bytes = byte_count <= max_bytes - buffer->length;
+        if (fits_max_bytes) output_bytes(buffer, bytes, byte_count);
         source_skip(&source, byte_count);
     }
     /* A source in memory is unreadable only if memory ran out. */
     enum ending ending = !opened || source.unreadable ? ENDING_MEMORY
-                         : !fits                      ? ENDING_LONG
+                         : !fits_max_bytes            ? ENDING_LONG
                          : source.cut                 ? ENDING_CUT
                          : source.broken              ? ENDING_BROKEN
                                                       : ENDING_WHOLE;
@@ -82,16 +82,16 @@ static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struc
                                      struct problem *problem) {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
-    const uint8_t *next = (const uint8_t *)body.bytes, *piece;
-    size_t bytes_left = body.length;
+    const uint8_t *next_input = (const uint8_t *)body.bytes, *piece;
+    size_t input_bytes_left = body.length;
     if (state == NULL) return ENDING_MEMORY;
     while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && buffer->length <= max_bytes && buffer->error == 0) {
         /* Without a buffer, the decoder holds its output; then a length of 0 asks for all of it. */
-        size_t free_bytes = 0, length = 0;
-        result = BrotliDecoderDecompressStream(state, &bytes_left, &next, &free_bytes, NULL, NULL);
-        while ((piece = BrotliDecoderTakeOutput(state, &length)) != NULL && length > 0) {
-            output_bytes(buffer, piece, length);
-            length = 0;
+        size_t buffer_bytes = 0, piece_length = 0;
+        result = BrotliDecoderDecompressStream(state, &input_bytes_left, &next_input, &buffer_bytes, NULL, NULL);
+        while ((piece = BrotliDecoderTakeOutput(state, &piece_length)) != NULL && piece_length > 0) {
+            output_bytes(buffer, piece, piece_length);
+            piece_length = 0;
         }
     }
     BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state);

@@ -41,9 +41,9 @@ static const struct {
 struct span span_cut(struct span *rest, char separator) {
     const char *found = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
     struct span first = {rest->bytes, found == NULL ? rest->length : (size_t)(found - rest->bytes)};
-    size_t removed = first.length + (found != NULL);
-    rest->bytes += removed;
-    rest->length -= removed;
+    size_t removed_bytes = first.length + (found != NULL);
+    rest->bytes += removed_bytes;
+    rest->length -= removed_bytes;
     return first;
 }
 
@@ -75,7 +75,7 @@ void charset_remove_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
     }
 }
 
-void charset_skip_utf8_mark(struct span *text) {
+void charset_remove_utf8_mark(struct span *text) {
     if (text->length >= 3 && memcmp(text->bytes, "\xef\xbb\xbf", 3) == 0) text->bytes += 3, text->length -= 3;
 }
 

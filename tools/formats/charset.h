@@ -25,7 +25,7 @@ void span_skip(struct span *text, const char *characters);
 void charset_remove_mark(struct span *text, char name[CHARSET_NAME_SIZE]);
 
 /* Removes a byte order mark of UTF-8 that the text begins with. */
-void charset_skip_utf8_mark(struct span *text);
+void charset_remove_utf8_mark(struct span *text);
 
 /* Converts *text to UTF-8. *text then points into `buffer`, whose content is replaced; what is ill-formed becomes
  * U+FFFD. If `name` is "" or means UTF-8, *text stays as it is, even if it is ill-formed. Names mean what browsers take

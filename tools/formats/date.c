@@ -52,17 +52,17 @@ static bool parse_day(struct cursor *cursor, int64_t *seconds) {
 /* Parses a fraction of a second, if there is one, and sets *microseconds to it, or else to 0. Digits after the sixth
  * are ignored. Returns false if no digit follows the point or comma. */
 static bool parse_fraction(struct cursor *cursor, int64_t *microseconds) {
-    int64_t unit = MICROSECONDS_PER_SECOND / 10;
+    int64_t digit_unit = MICROSECONDS_PER_SECOND / 10;
     *microseconds = 0;
     if (!skip_byte(cursor, '.') && !skip_byte(cursor, ',')) return true;
     if (!is_digit_next(cursor)) return false;
-    for (; is_digit_next(cursor); unit /= 10) *microseconds += (*cursor->next++ - '0') * unit;
+    for (; is_digit_next(cursor); digit_unit /= 10) *microseconds += (*cursor->next++ - '0') * digit_unit;
     return true;
 }
 
 /* Parses the offset from UTC, such as +01:00, if there is one, and subtracts it from *seconds. Returns false if
  * something else follows; further bytes behind the offset are left. */
-static bool parse_zone(struct cursor *cursor, int64_t *seconds) {
+static bool parse_utc_offset(struct cursor *cursor, int64_t *seconds) {
     int64_t hours, minutes = 0;
     if (skip_byte(cursor, 'Z') || skip_byte(cursor, 'z') || cursor->next == cursor->end) return true;
     bool is_behind_utc = skip_byte(cursor, '-');
@@ -84,7 +84,7 @@ static bool parse_time(struct cursor *cursor, int64_t *seconds, int64_t *microse
     if (skip_byte(cursor, ':') && (!parse_number(cursor, 2, 0, 60, &second) || !parse_fraction(cursor, microseconds)))
         return false;
     *seconds += hour * 3600 + minute * 60 + second;
-    return parse_zone(cursor, seconds);
+    return parse_utc_offset(cursor, seconds);
 }
 
 bool date_parse(const char *text, size_t length, int64_t *date) {

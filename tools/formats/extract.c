@@ -17,7 +17,7 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
 
 /* Replaces the body, which is HTML, by its text, and sets the title and the description. Sets *bad and returns false as
  * html_parse does. */
-static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
+static bool replace_html_by_text(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     struct html *html = &extractor->html;
     html->divides_blocks = extractor->rules->divides_blocks;
     if (!html_parse(html, fields->body, extractor->rules->main_text, bad)) return false;
@@ -28,11 +28,11 @@ static bool extract_html(struct extractor *extractor, struct fields *fields, str
 }
 
 /* Replaces the body, which is a manual page, by its text. Sets *bad and returns false if the recipe does not allow
- * manual pages, or as manual_read does. */
-static bool extract_manual(struct extractor *extractor, struct fields *fields, struct bad *bad) {
+ * manual pages, or as manual_read_text does. */
+static bool replace_manual_by_text(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     if (extractor->manual_refusal != NULL)
         return bad_set(bad, BAD_MANUAL, "this is a manual page, and the recipe %s", extractor->manual_refusal);
-    if (!manual_read(fields->body, extractor->rules->max_text, &extractor->manual, bad)) return false;
+    if (!manual_read_text(fields->body, extractor->rules->max_text, &extractor->manual, bad)) return false;
     fields->body = (struct span){extractor->manual.bytes, extractor->manual.length};
     return true;
 }
@@ -65,23 +65,23 @@ bool extract_check_id(struct span *id, struct bad *bad) {
 
 /* Sets the fields by the document's format. If the format states no ID, fields->id stays as it is. Sets *bad and
  * returns false if the document is bad, or if memory ran out. */
-static bool extract_by_format(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
-                              struct bad *bad) {
+static bool extract_fields_by_format(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
+                                     struct bad *bad) {
     switch (raw->format) {
         case FORMAT_JSONL: return parse_json(extractor, raw, fields, bad);
         case FORMAT_TSV:
             return extract_cut_id((struct span){raw->bytes.bytes, raw->bytes.length}, &fields->id, &fields->body, bad);
         case FORMAT_HTML:
-            return body_decode(extractor, raw, &fields->body, bad) && extract_html(extractor, fields, bad);
+            return body_decode(extractor, raw, &fields->body, bad) && replace_html_by_text(extractor, fields, bad);
         case FORMAT_MAN:
-            return body_decode(extractor, raw, &fields->body, bad) && extract_manual(extractor, fields, bad);
+            return body_decode(extractor, raw, &fields->body, bad) && replace_manual_by_text(extractor, fields, bad);
         default: return body_decode(extractor, raw, &fields->body, bad);
     }
 }
 
 bool extract_fields(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     *fields = (struct fields){.id = raw_document_get_id(raw)};
-    if (!extract_by_format(extractor, raw, fields, bad)) return false;
+    if (!extract_fields_by_format(extractor, raw, fields, bad)) return false;
     raw->text_bytes = fields->body.length;
     /* JSON says where an ID ends, so an empty one is there as well. */
     bool may_be_empty = raw->format == FORMAT_JSONL && fields->id.length == 0;

@@ -25,7 +25,7 @@ static const char *const not_main[] = {"aside", "footer", "form", "header", "nav
 static int compare_names(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
 
 /* Returns whether a name is in a list, which must be sorted. */
-static bool is_among(const char *name, const char *const *names, size_t name_count) {
+static bool is_in_sorted_names(const char *name, const char *const *names, size_t name_count) {
     return bsearch(name, names, name_count, sizeof *names, compare_names) != NULL;
 }
 
@@ -45,9 +45,9 @@ struct parse {
 
 /* Returns whether the text in elements of this name is dropped: that of scripts and the like (never_text) always, and
  * that of nav and the like (not_main) with main_text. */
-static bool drops_element(const struct parse *parse, const char *name) {
-    if (is_among(name, never_text, COUNT(never_text))) return true;
-    return parse->main_text && is_among(name, not_main, COUNT(not_main));
+static bool is_element_dropped(const struct parse *parse, const char *name) {
+    if (is_in_sorted_names(name, never_text, COUNT(never_text))) return true;
+    return parse->main_text && is_in_sorted_names(name, not_main, COUNT(not_main));
 }
 
 /* With main_text, appends the piece of text that ends here to html->main if it is in a main element, or else to
@@ -94,7 +94,7 @@ static size_t count_attributes(const xmlChar **attributes) {
 
 /* Makes the content of a meta element the description, if the element's name is description and none was found before.
  * `attributes` are as find_attribute takes them. */
-static void keep_description(struct parse *parse, const xmlChar **attributes) {
+static void set_description_if_first(struct parse *parse, const xmlChar **attributes) {
     const char *name = find_attribute(attributes, "name"), *content = find_attribute(attributes, "content");
     struct output *description = &parse->html->description;
     if (name == NULL || content == NULL || strcasecmp(name, "description") != 0 || description->length > 0) return;
@@ -103,8 +103,8 @@ static void keep_description(struct parse *parse, const xmlChar **attributes) {
 
 /* Ends a piece of text where an element of this name begins or ends, if such an element breaks the line. */
 static void end_piece_at_element(struct parse *parse, const char *name) {
-    if (!is_among(name, within_line, COUNT(within_line)))
-        end_piece(parse, is_among(name, within_block, COUNT(within_block)) ? AT_LINE : AT_BLOCK);
+    if (!is_in_sorted_names(name, within_line, COUNT(within_line)))
+        end_piece(parse, is_in_sorted_names(name, within_block, COUNT(within_block)) ? AT_LINE : AT_BLOCK);
 }
 
 /* Ends the piece of text before an element that begins, and counts the element as open. Stops the parser if the element
@@ -118,12 +118,12 @@ static void note_element_begin(void *context, const xmlChar *element, const xmlC
     }
     if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many_attributes = true;
     end_piece_at_element(parse, name);
-    if (drops_element(parse, name)) parse->open_dropped++;
+    if (is_element_dropped(parse, name)) parse->open_dropped++;
     if (strcmp(name, "a") == 0) parse->open_links++;
     if (strcmp(name, "title") == 0) parse->open_titles++;
     if (strcmp(name, "main") == 0) parse->open_mains++;
     if (strcmp(name, "article") == 0) parse->open_articles++;
-    if (strcmp(name, "meta") == 0) keep_description(parse, attributes);
+    if (strcmp(name, "meta") == 0) set_description_if_first(parse, attributes);
 }
 
 /* Ends the piece of text in an element that ends, and no longer counts the element as open. The parser calls this;
@@ -133,7 +133,7 @@ static void note_element_end(void *context, const xmlChar *element) {
     const char *name = (const char *)element;
     if (parse->depth > 0) parse->depth--;
     end_piece_at_element(parse, name);
-    if (drops_element(parse, name) && parse->open_dropped > 0) parse->open_dropped--;
+    if (is_element_dropped(parse, name) && parse->open_dropped > 0) parse->open_dropped--;
     if (strcmp(name, "a") == 0 && parse->open_links > 0) parse->open_links--;
     if (strcmp(name, "main") == 0 && parse->open_mains > 0) parse->open_mains--;
     if (strcmp(name, "article") == 0 && parse->open_articles > 0) parse->open_articles--;
@@ -212,7 +212,7 @@ static bool run_parser(struct parse *parse, struct span document) {
 
 /* Replaces the document's text by html->main, or if that is empty, by html->articles; if both are empty, it stays. The
  * buffers are exchanged, so that each is freed once. */
-static void use_inner_text(struct html *html) {
+static void replace_text_by_inner(struct html *html) {
     struct output *inner = html->main.length > 0 ? &html->main : &html->articles;
     struct output outer = html->text;
     if (inner->length == 0) return;
@@ -222,15 +222,15 @@ static void use_inner_text(struct html *html) {
 
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad) {
     struct parse parse = {.html = html, .main_text = main_text};
-    struct output buffer = OUTPUT_BUFFER;
+    struct output without_nuls = OUTPUT_BUFFER;
     html->text.length = html->title.length = html->description.length = 0;
     html->main.length = html->articles.length = 0;
-    bool parsed = replace_nul_bytes(&document, &buffer) && (document.length == 0 || run_parser(&parse, document));
-    bool stored = html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
-                  html->main.error == 0 && html->articles.error == 0;
-    free(buffer.bytes);
-    if (!parsed || !stored) return bad_set_memory(bad);
-    use_inner_text(html);
+    bool parsed = replace_nul_bytes(&document, &without_nuls) && (document.length == 0 || run_parser(&parse, document));
+    bool all_stored = html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
+                      html->main.error == 0 && html->articles.error == 0;
+    free(without_nuls.bytes);
+    if (!parsed || !all_stored) return bad_set_memory(bad);
+    replace_text_by_inner(html);
     if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);
     if (parse.too_many_attributes)
         return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);

@@ -23,21 +23,21 @@ static struct path begin_path(const char *field) {
  * a slash, and ~0 a tilde. If the name is too long, returns a span without bytes, which is the name of no field. The
  * path must have a name left. */
 static struct span remove_next_name(struct path *path, char name[NAME_BYTES]) {
-    const char *from = path->rest, *end = strchrnul(from, path->separator);
+    const char *next_byte = path->rest, *end = strchrnul(next_byte, path->separator);
     size_t length = 0;
     path->rest = *end == '\0' ? NULL : end + 1;
-    for (; from < end; from++) {
+    for (; next_byte < end; next_byte++) {
         if (length + 1 == NAME_BYTES) return (struct span){NULL, 0};
-        name[length++] = *from;
-        if (path->separator == '/' && *from == '~' && (from[1] == '0' || from[1] == '1'))
-            name[length - 1] = *++from == '0' ? '~' : '/';
+        name[length++] = *next_byte;
+        if (path->separator == '/' && *next_byte == '~' && (next_byte[1] == '0' || next_byte[1] == '1'))
+            name[length - 1] = *++next_byte == '0' ? '~' : '/';
     }
     return (struct span){name, length};
 }
 
 /* Replaces an object by its member of this name, or an array by its element of this number. value->bytes becomes NULL
  * if there is none. Sets *bad and returns false if an object has a syntax error. */
-static bool replace_by_member(struct span *value, struct span name, struct bad *bad) {
+static bool replace_by_member_or_element(struct span *value, struct span name, struct bad *bad) {
     struct scan_member member = {.name = name};
     uint64_t index;
     bool is_array = *value->bytes == '[' && number_parse_digits(name.bytes, name.length, &index);
@@ -51,7 +51,7 @@ static bool replace_by_member(struct span *value, struct span name, struct bad *
 static bool follow_path(struct path *path, struct span *value, struct bad *bad) {
     char name[NAME_BYTES];
     while (value->bytes != NULL && path->rest != NULL) {
-        if (!replace_by_member(value, remove_next_name(path, name), bad)) return false;
+        if (!replace_by_member_or_element(value, remove_next_name(path, name), bad)) return false;
     }
     return true;
 }
@@ -59,8 +59,8 @@ static bool follow_path(struct path *path, struct span *value, struct bad *bad) 
 /* Sets values[i] to the value of the field fields[i]; its bytes are NULL if the field isn't there, or if fields[i] is
  * NULL. Sets *bad and returns false if the line, or an object that a field is in, has a syntax error; even then the
  * values of earlier fields are set. */
-static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
-                            struct bad *bad) {
+static bool find_field_values(const char *const fields[JSONL_FIELDS], struct span line,
+                              struct span values[JSONL_FIELDS], struct bad *bad) {
     struct scan_member members[JSONL_FIELDS] = {{.name = {NULL, 0}}};
     char names[JSONL_FIELDS][NAME_BYTES];
     struct path paths[JSONL_FIELDS] = {{NULL, 0}};
@@ -164,7 +164,7 @@ struct text_joiner {
 
 /* Appends the string value, decoded, with a line end before it unless it is the first. Sets *bad and returns false as
  * read_string does. */
-static bool append_string(struct text_joiner *joiner, struct span value, struct bad *bad) {
+static bool append_decoded_string(struct text_joiner *joiner, struct span value, struct bad *bad) {
     struct output *joined = &joiner->jsonl->joined;
     struct span text;
     if (!read_string(value, joiner->field, &joiner->jsonl->strings[JSONL_TEXT], &text, bad)) return false;
@@ -184,8 +184,8 @@ static bool append_texts(struct text_joiner *joiner, struct path path, struct sp
 
 /* Appends the texts in each element of an array, by the path whose next name is *. `star_count` is how many names *
  * were followed before. Sets *bad and returns false if that is JSONL_MOST_STARS, or if append_texts fails. */
-static bool append_elements(struct text_joiner *joiner, struct path path, struct span array, unsigned star_count,
-                            struct bad *bad) {
+static bool append_array_texts(struct text_joiner *joiner, struct path path, struct span array, unsigned star_count,
+                               struct bad *bad) {
     struct span rest = {array.bytes + 1, array.length - 1}, value;
     if (star_count == JSONL_MOST_STARS)
         return bad_set(bad, BAD_FIELD, "the field '%.100s' has more than %d *", joiner->field, JSONL_MOST_STARS);
@@ -198,20 +198,20 @@ static bool append_elements(struct text_joiner *joiner, struct path path, struct
 
 /* Appends the texts that a path leads to from a value, except those that are missing or null. `star_count` is how many
  * names * were followed before. Sets *bad and returns false if an object has a syntax error, if the path has too many
- * *, or if append_string fails. */
+ * *, or if append_decoded_string fails. */
 static bool append_texts(struct text_joiner *joiner, struct path path, struct span value, unsigned star_count,
                          struct bad *bad) {
     char name[NAME_BYTES];
     while (value.bytes != NULL && path.rest != NULL) {
-        if (*value.bytes == '[' && is_star_next(path)) return append_elements(joiner, path, value, star_count, bad);
-        if (!replace_by_member(&value, remove_next_name(&path, name), bad)) return false;
+        if (*value.bytes == '[' && is_star_next(path)) return append_array_texts(joiner, path, value, star_count, bad);
+        if (!replace_by_member_or_element(&value, remove_next_name(&path, name), bad)) return false;
     }
-    return !is_present(value) || append_string(joiner, value, bad);
+    return !is_present(value) || append_decoded_string(joiner, value, bad);
 }
 
 /* Sets *body to the texts of all fields, with line ends between them; a path with a * leads to a text in each element
- * of an array. Sets *bad and returns false if all texts are missing, if the line has a syntax error, or if append_texts
- * fails. */
+ * of an array. Sets *bad and returns false if all texts are missing, if the line has a syntax error, or if
+ * append_texts fails. */
 static bool join_texts(const struct strings *fields, struct span line, struct jsonl *jsonl, struct span *body,
                        struct bad *bad) {
     struct text_joiner joiner = {.jsonl = jsonl};
@@ -243,12 +243,12 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
     const char *const paths[JSONL_FIELDS] = {rules->id, rules->text, rules->title, rules->date};
     struct output *buffers = jsonl->strings;
     struct span values[JSONL_FIELDS];
-    bool all_found = find_all_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
+    bool is_well_formed = find_field_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
     /* The ID of a bad record names it, so it is read even if another field can't be. */
-    if (rules->id != NULL && (all_found || has_id) &&
+    if (rules->id != NULL && (is_well_formed || has_id) &&
         !read_id(values[JSONL_ID], rules->id, &buffers[JSONL_ID], &fields->id, bad))
         return false;
-    return all_found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
+    return is_well_formed && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
            read_date(rules, values[JSONL_DATE], &buffers[JSONL_DATE], &jsonl->date, bad) &&
            (!is_present(values[JSONL_TITLE]) ||
             read_string(values[JSONL_TITLE], rules->title, &buffers[JSONL_TITLE], &fields->title, bad));
@@ -265,20 +265,20 @@ struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *te
     char name[NAME_BYTES];
     struct path path = begin_path(text_field);
     struct scan_member member = {.name = remove_next_name(&path, name)};
-    struct jsonl_beginning found = {0};
-    charset_skip_utf8_mark(&bytes);
+    struct jsonl_beginning beginning = {0};
+    charset_remove_utf8_mark(&bytes);
     span_skip(&bytes, " \t\r\n");
     bool in_array = bytes.length > 0 && *bytes.bytes == '[';
     if (in_array) bytes.bytes++, bytes.length--;
     const char *object = bytes.bytes;
     enum scan_end end = scan_object(&bytes, &member, 1);
-    if (end == SCAN_NONE) return found;
+    if (end == SCAN_NONE) return beginning;
     bool in_line = memchr(object, '\n', (size_t)(bytes.bytes - object)) == NULL;
     span_skip(&bytes, " \t\r");
-    found.is_array = in_array;
-    found.is_lines = !in_array && in_line && (bytes.length == 0 || *bytes.bytes == '\n');
-    found.has_text = member.value.bytes != NULL;
+    beginning.is_array = in_array;
+    beginning.is_lines = !in_array && in_line && (bytes.length == 0 || *bytes.bytes == '\n');
+    beginning.has_text = member.value.bytes != NULL;
     span_skip(&bytes, " \t\r\n");
-    found.has_second = found.is_lines && bytes.length > 0 && *bytes.bytes == '{';
-    return found;
+    beginning.has_second = beginning.is_lines && bytes.length > 0 && *bytes.bytes == '{';
+    return beginning;
 }

@@ -69,8 +69,8 @@ static bool is_blank_or_comment(struct span line) {
 
 bool manual_begins_as_page(const char *bytes, size_t length) {
     struct span rest = {bytes, length}, line;
-    bool all_are_roff = true;
-    charset_skip_utf8_mark(&rest);
+    bool all_lines_are_roff = true;
+    charset_remove_utf8_mark(&rest);
     if (rest.length == 0) return false;
     do {
         line = span_cut(&rest, '\n');
@@ -79,16 +79,16 @@ bool manual_begins_as_page(const char *bytes, size_t length) {
     /* A macro that every page has suffices. Without one, all lines must be roff, and the last one must not be blank. */
     for (;; line = span_cut(&rest, '\n')) {
         if (calls_macro(line, "TH") || calls_macro(line, "Dd") || calls_macro(line, "so")) return true;
-        all_are_roff = all_are_roff && (is_blank_line(line) || *line.bytes == '.' || *line.bytes == '\'');
-        if (rest.length == 0) return all_are_roff && !is_blank_line(line);
+        all_lines_are_roff = all_lines_are_roff && (is_blank_line(line) || *line.bytes == '.' || *line.bytes == '\'');
+        if (rest.length == 0) return all_lines_are_roff && !is_blank_line(line);
     }
 }
 
 /* Returns whether a page only includes another one, by one request so and no text. Then sets *name to the name of that
  * page, a part of `page`; otherwise *name is unspecified. */
-static bool only_includes(struct span page, struct span *name) {
+static bool only_includes_another_page(struct span page, struct span *name) {
     name->length = 0;
-    charset_skip_utf8_mark(&page);
+    charset_remove_utf8_mark(&page);
     while (page.length > 0) {
         struct span line = span_cut(&page, '\n');
         if (is_blank_or_comment(line)) continue;
@@ -132,7 +132,7 @@ static void open_removed_folder(void) {
 /* Sets the actions and attributes of the child process: it runs in the removed folder, reads from and writes to
  * `socket`, prints no messages, and is ended by SIGPIPE, SIGINT and SIGTERM, which this process may ignore or note.
  * Returns 0, or an errno. */
-static int set_up_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
+static int set_up_mandoc_process(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
     sigset_t no_signals, ending_signals;
     sigemptyset(&no_signals);
     sigemptyset(&ending_signals);
@@ -152,17 +152,17 @@ static int set_up_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *
 /* Starts mandoc, whose input and output are `socket`, and sets *process to its process ID. Returns 0, or an errno. */
 static int start_mandoc(int socket, pid_t *process) {
     /* The width is so large that few lines are broken, but bounded, since some lines are filled with blanks. */
-    static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
+    static char program[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
     static char locale[] = "LC_ALL=C.UTF-8";
-    char *arguments[] = {name, format, charset, width, NULL}, *environment[] = {locale, NULL};
+    char *arguments[] = {program, format, charset, width, NULL}, *environment[] = {locale, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int error = posix_spawn_file_actions_init(&actions);
     if (error != 0) return error;
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
-        error = set_up_child(&actions, &attributes, socket);
-        if (error == 0) error = posix_spawnp(process, name, &actions, &attributes, arguments, environment);
+        error = set_up_mandoc_process(&actions, &attributes, socket);
+        if (error == 0) error = posix_spawnp(process, program, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
@@ -195,9 +195,9 @@ static void send_page_part(int socket, struct span *page) {
  * or that it goes on. */
 static enum exchange receive_text_part(int socket, uint64_t max_bytes, struct output *text) {
     enum { MAX_RECEIVED = 1 << 16 };
-    char *buffer = output_reserve(text, MAX_RECEIVED);
-    if (buffer == NULL) return NO_MEMORY;
-    ssize_t received = recv(socket, buffer, MAX_RECEIVED, MSG_DONTWAIT);
+    char *free_space = output_reserve(text, MAX_RECEIVED);
+    if (free_space == NULL) return NO_MEMORY;
+    ssize_t received = recv(socket, free_space, MAX_RECEIVED, MSG_DONTWAIT);
     if (received == 0 || (received < 0 && errno == ECONNRESET)) return ENDED;
     if (received < 0) return errno == EAGAIN || errno == EINTR ? GOES_ON : BROKEN;
     text->length += (size_t)received;
@@ -229,18 +229,18 @@ static enum exchange exchange_with_mandoc(int socket, struct span page, uint64_t
  * is not known. */
 static bool wait_for_mandoc(pid_t process) {
     int status = 0;
-    pid_t ended;
+    pid_t ended_process;
     do {
-        ended = waitpid(process, &status, 0);
-    } while (ended < 0 && errno == EINTR);
+        ended_process = waitpid(process, &status, 0);
+    } while (ended_process < 0 && errno == EINTR);
     /* This process was started with SIGCHLD ignored, so the system has dropped the status. */
-    if (ended < 0) return true;
+    if (ended_process < 0) return true;
     return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
 }
 
 /* Returns whether mandoc printed the page: it did if `exchange` is ENDED, and `exited_well`, the result of
  * wait_for_mandoc, is true. Otherwise sets *bad. */
-static bool judge_exchange(enum exchange exchange, bool exited_well, uint64_t max_bytes, struct bad *bad) {
+static bool check_page_was_printed(enum exchange exchange, bool exited_well, uint64_t max_bytes, struct bad *bad) {
     switch (exchange) {
         case NO_MEMORY: return bad_set_memory(bad);
         case TOO_LONG:
@@ -284,7 +284,7 @@ static bool run_mandoc(struct span page, uint64_t max_bytes, struct output *text
     enum exchange exchange = exchange_with_mandoc(sockets[0], page, max_bytes, text);
     close(sockets[0]);
     if (exchange != ENDED) kill(process, SIGKILL);
-    return judge_exchange(exchange, wait_for_mandoc(process), max_bytes, bad);
+    return check_page_was_printed(exchange, wait_for_mandoc(process), max_bytes, bad);
 }
 
 /* ---- The text of a page ---- */
@@ -342,10 +342,10 @@ static void remove_header_and_footer(struct output *text) {
     memmove(text->bytes, body_begin, text->length);
 }
 
-bool manual_read(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad) {
+bool manual_read_text(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad) {
     struct span included;
     text->length = 0;
-    if (only_includes(page, &included))
+    if (only_includes_another_page(page, &included))
         return bad_set(bad, BAD_MANUAL,
                        "this manual page has no text: it only includes another one, %.*s, which is not read",
                        included.length > 100 ? 100 : (int)included.length, included.bytes);

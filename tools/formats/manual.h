@@ -23,6 +23,6 @@ bool manual_begins_as_page(const char *bytes, size_t length);
 /* Replaces the content of `text` by the text of a page, both in UTF-8. Sets *bad and returns false if mandoc is missing
  * or can't read the page within its limits, if the page only includes another one, if the text has more than
  * `max_bytes` bytes, or if memory ran out; then `text` is unspecified. Any thread may call it. */
-bool manual_read(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad);
+bool manual_read_text(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad);
 
 #endif

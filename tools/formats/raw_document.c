@@ -25,8 +25,8 @@ void raw_document_keep_id(struct raw_document *raw, struct span id) {
  * another document. `bytes` are those that would make the lines too long, and may have the end of the ID. Without a tab
  * in the first raw->most bytes, or with an empty ID, raw->id stays as it is. */
 static void keep_id_of_long_lines(struct raw_document *raw, const char *bytes, size_t length) {
-    size_t free_bytes = raw->most - raw->bytes.length;
-    output_bytes(&raw->bytes, bytes, length < free_bytes ? length : free_bytes);
+    size_t bytes_left = raw->most - raw->bytes.length;
+    output_bytes(&raw->bytes, bytes, length < bytes_left ? length : bytes_left);
     const char *tab = raw->bytes.length > 0 ? memchr(raw->bytes.bytes, '\t', raw->bytes.length) : NULL;
     if (tab == NULL || tab == raw->bytes.bytes) return;
     raw_document_keep_id(raw, (struct span){raw->bytes.bytes, (size_t)(tab - raw->bytes.bytes)});

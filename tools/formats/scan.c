@@ -74,17 +74,17 @@ static bool ends_bare_value(char byte) {
  * up to one that ends it. Returns false if the value is missing or does not end; then *value is what there is of it. */
 static bool skip_value(struct cursor *cursor, struct span *value) {
     const char *value_begin = cursor->next;
-    bool ok;
+    bool is_complete;
     if (skip_byte(cursor, '"')) {
-        ok = skip_string(cursor);
+        is_complete = skip_string(cursor);
     } else if (value_begin < cursor->end && (*value_begin == '{' || *value_begin == '[')) {
-        ok = skip_brackets(cursor);
+        is_complete = skip_brackets(cursor);
     } else {
         while (cursor->next < cursor->end && !ends_bare_value(*cursor->next)) cursor->next++;
-        ok = cursor->next > value_begin;
+        is_complete = cursor->next > value_begin;
     }
     *value = (struct span){value_begin, (size_t)(cursor->next - value_begin)};
-    return ok;
+    return is_complete;
 }
 
 /* ---- Strings ---- */
@@ -136,14 +136,14 @@ static size_t decode_unicode_escape(struct cursor *cursor, char bytes[SCAN_ESCAP
 /* Decodes an escape, whose backslash is next. Writes its character in UTF-8 to `bytes`, and returns how many bytes it
  * takes; 0 if JSON has no such escape. */
 static size_t decode_escape(struct cursor *cursor, char bytes[SCAN_ESCAPE_BYTES]) {
-    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    static const char escape_names[] = "\"\\/bfnrt", characters[] = "\"\\/\b\f\n\r\t";
     if (cursor->end - cursor->next < 2) return 0;
     char name = cursor->next[1];
     cursor->next += 2;
     if (name == 'u') return decode_unicode_escape(cursor, bytes);
-    const char *found = memchr(names, name, sizeof names - 1);
+    const char *found = memchr(escape_names, name, sizeof escape_names - 1);
     if (found == NULL) return 0;
-    bytes[0] = meant[found - names];
+    bytes[0] = characters[found - escape_names];
     return 1;
 }
 
@@ -178,17 +178,17 @@ bool scan_string(struct span value, struct output *buffer, struct span *string, 
  * a name whose bytes are NULL. */
 static bool key_equals_name(struct span key, struct span name) {
     struct cursor cursor = {key.bytes, key.bytes + key.length};
-    char bytes[SCAN_ESCAPE_BYTES];
+    char character[SCAN_ESCAPE_BYTES];
     if (name.bytes == NULL || key.length < name.length) return false;
     if (memchr(key.bytes, '\\', key.length) == NULL)
         return key.length == name.length && memcmp(key.bytes, name.bytes, name.length) == 0;
     while (cursor.next < cursor.end) {
         size_t length = 1;
         if (*cursor.next == '\\')
-            length = decode_escape(&cursor, bytes);
+            length = decode_escape(&cursor, character);
         else
-            *bytes = *cursor.next++;
-        if (length == 0 || length > name.length || memcmp(bytes, name.bytes, length) != 0) return false;
+            *character = *cursor.next++;
+        if (length == 0 || length > name.length || memcmp(character, name.bytes, length) != 0) return false;
         name.bytes += length;
         name.length -= length;
     }
@@ -206,11 +206,11 @@ static const char *parse_member(struct cursor *cursor, struct scan_member *membe
     skip_blanks(cursor);
     if (!skip_byte(cursor, ':')) return "a colon is missing";
     skip_blanks(cursor);
-    bool ok = skip_value(cursor, &value);
+    bool is_complete = skip_value(cursor, &value);
     for (size_t i = 0; i < member_count; i++) {
         if (key_equals_name(key, members[i].name)) members[i].value = value;
     }
-    return ok ? NULL : "a value is missing";
+    return is_complete ? NULL : "a value is missing";
 }
 
 /* Skips an object, whose opening brace was skipped, and sets the values of the members. Returns what is wrong, as a
@@ -243,9 +243,9 @@ bool scan_members(struct span object, struct scan_member *members, size_t member
 enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t member_count) {
     struct cursor cursor = {bytes->bytes, bytes->bytes + bytes->length};
     skip_blanks(&cursor);
-    bool begins = skip_byte(&cursor, '{');
-    const char *problem = begins ? parse_rest_of_object(&cursor, members, member_count) : NULL;
-    if (!begins || (problem != NULL && cursor.next < cursor.end)) return SCAN_NONE;
+    bool has_brace = skip_byte(&cursor, '{');
+    const char *problem = has_brace ? parse_rest_of_object(&cursor, members, member_count) : NULL;
+    if (!has_brace || (problem != NULL && cursor.next < cursor.end)) return SCAN_NONE;
     *bytes = (struct span){cursor.next, (size_t)(cursor.end - cursor.next)};
     return problem == NULL ? SCAN_WHOLE : SCAN_CUT;
 }

@@ -34,7 +34,7 @@ static bool wait_for_input(struct source *source) {
 
 /* Reads further input behind the raw_length bytes at `raw`, none of which may have been consumed unless raw_length is
  * 0. Returns how many bytes were read; 0 at the end, or after a signal; or -1, with `error` set. */
-static ssize_t read_raw(struct source *source) {
+static ssize_t read_further_input(struct source *source) {
     ssize_t byte_count;
     if (source->descriptor < 0) return 0;
     if (source->raw_length == 0) source->raw = source->input;
@@ -57,7 +57,7 @@ static bool detect_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
     ssize_t byte_count = 1;
     source->begun = true;
-    while (byte_count > 0 && source->raw_length < sizeof mark) byte_count = read_raw(source);
+    while (byte_count > 0 && source->raw_length < sizeof mark) byte_count = read_further_input(source);
     if (byte_count < 0) return false;
     if (source->raw_length < sizeof mark || memcmp(source->raw, mark, sizeof mark) != 0) return true;
     source->gzip = (z_stream){0};
@@ -71,7 +71,7 @@ static bool detect_gzip(struct source *source) {
 
 /* Decompresses some of what was read. Returns the number of decompressed bytes, which are in `inflated`; 0 if there are
  * none yet, or if the data is wrong, which sets `fault`; or -1 if memory ran out, which sets `error`. */
-static ssize_t inflate_some(struct source *source) {
+static ssize_t inflate_some_input(struct source *source) {
     z_stream *gzip = &source->gzip;
     gzip->next_in = (const Bytef *)source->raw;
     gzip->avail_in = (uInt)source->raw_length;
@@ -114,9 +114,9 @@ static void begin_gzip_member(struct source *source) {
  * got before. */
 static ssize_t read_inflated(struct source *source) {
     while (source->fault == NULL) {
-        ssize_t inflated = source->in_member ? inflate_some(source) : 0;
+        ssize_t inflated = source->in_member ? inflate_some_input(source) : 0;
         if (inflated != 0 || source->fault != NULL) return inflated;
-        ssize_t byte_count = source->raw_length > 0 ? (ssize_t)source->raw_length : read_raw(source);
+        ssize_t byte_count = source->raw_length > 0 ? (ssize_t)source->raw_length : read_further_input(source);
         if (byte_count <= 0) {
             source->cut = byte_count == 0 && source->in_member;
             if (source->cut) source->fault = "truncated gzip input";
@@ -137,7 +137,7 @@ static la_ssize_t read_for_libarchive(struct archive *archive, void *context, co
     if (!source->begun && !detect_gzip(source)) return -1;
     *bytes = source->inflated; /* Of gzip; what is not gzip is passed on as it is. */
     if (source->gzipped) return read_inflated(source);
-    if (source->raw_length == 0 && read_raw(source) < 0) return -1;
+    if (source->raw_length == 0 && read_further_input(source) < 0) return -1;
     la_ssize_t length = (la_ssize_t)source->raw_length;
     *bytes = source->raw;
     source->raw_length = 0;
@@ -201,7 +201,7 @@ static bool open_archive(struct source *source) {
 }
 
 /* Sets a closed source to zero, except what the caller set, its buffers, and the number of bytes that it has read. */
-static void reset_source(struct source *source) {
+static void clear_closed_source(struct source *source) {
     *source = (struct source){.before_wait = source->before_wait,
                               .context = source->context,
                               .stop_descriptor = source->stop_descriptor,
@@ -239,7 +239,7 @@ static void mark_misnamed_as_broken(struct source *source, const char *path) {
 bool source_open(struct source *source, const char *path) {
     bool is_standard_input = strcmp(path, "-") == 0;
     struct stat status;
-    reset_source(source);
+    clear_closed_source(source);
     /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
     source->descriptor = is_standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
@@ -257,7 +257,7 @@ bool source_open(struct source *source, const char *path) {
 }
 
 bool source_open_memory(struct source *source, const void *bytes, size_t length) {
-    reset_source(source);
+    clear_closed_source(source);
     source->descriptor = -1;
     source->raw = bytes;
     source->raw_length = length;
@@ -269,7 +269,7 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
 /* Copies to the buffer as many bytes of libarchive's current block as fit. If all of that block was copied before, gets
  * the next one first, but only one, since libarchive might have to wait for another. Ends the source if there is
  * none. */
-static void fill_buffer(struct source *source) {
+static void add_to_buffer(struct source *source) {
     size_t held_bytes = source->end - source->start;
     la_int64_t block_offset;
     if (source->block_length == 0) {
@@ -288,15 +288,15 @@ static void fill_buffer(struct source *source) {
     source->end = held_bytes + copied;
 }
 
-size_t source_peek(struct source *source, size_t wanted, const char **bytes) {
-    while (source->end - source->start < wanted && !source->ended) fill_buffer(source);
+size_t source_peek(struct source *source, size_t wanted_bytes, const char **bytes) {
+    while (source->end - source->start < wanted_bytes && !source->ended) add_to_buffer(source);
     *bytes = source->buffer + source->start;
     return source->end - source->start;
 }
 
-void source_skip(struct source *source, size_t count) {
-    source->start += count;
-    source->offset += count;
+void source_skip(struct source *source, size_t byte_count) {
+    source->start += byte_count;
+    source->offset += byte_count;
 }
 
 void source_close(struct source *source) {

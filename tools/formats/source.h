@@ -65,16 +65,16 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
 /* Returns by what filter the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
 int source_get_filter(const struct source *source);
 
-/* Sets *bytes to the next decompressed bytes without consuming them, and returns how many there are: at least `wanted`,
- * which is 1 to SOURCE_MOST_PEEKED, or fewer at the end of the source. There source_failed says whether it ended too
- * soon. The bytes are valid until the next call that changes the source. */
-size_t source_peek(struct source *source, size_t wanted, const char **bytes);
+/* Sets *bytes to the next decompressed bytes without consuming them, and returns how many there are: at least
+ * `wanted_bytes`, which is 1 to SOURCE_MOST_PEEKED, or fewer at the end of the source. There source_failed says whether
+ * it ended too soon. The bytes are valid until the next call that changes the source. */
+size_t source_peek(struct source *source, size_t wanted_bytes, const char **bytes);
 
 /* Returns whether the source ended too soon, or can't be read. */
 static inline bool source_failed(const struct source *source) { return source->broken || source->unreadable; }
 
-/* Consumes `count` of the bytes that source_peek returned last, which must be at least so many. */
-void source_skip(struct source *source, size_t count);
+/* Consumes `byte_count` of the bytes that source_peek returned last, which must be at least so many. */
+void source_skip(struct source *source, size_t byte_count);
 
 /* Closes the file, but keeps the buffers for the next one. A closed source is accepted. */
 void source_close(struct source *source);

@@ -4,16 +4,16 @@
 #include <string.h>
 #include <strings.h>
 
-bool warc_find_head(struct warc_search *search, const char *bytes, size_t length) {
+bool warc_find_head_end(struct warc_search *search, const char *bytes, size_t length) {
     for (;;) {
-        const char *line = bytes + search->line;
-        if (search->line > 0 && length - search->line >= 5 && memcmp(line, "WARC/", 5) == 0) return true;
-        const char *newline = memchr(bytes + search->searched, '\n', length - search->searched);
-        search->searched = newline == NULL ? length : (size_t)(newline - bytes) + 1;
+        const char *line = bytes + search->line_begin;
+        if (search->line_begin > 0 && length - search->line_begin >= 5 && memcmp(line, "WARC/", 5) == 0) return true;
+        const char *newline = memchr(bytes + search->searched_bytes, '\n', length - search->searched_bytes);
+        search->searched_bytes = newline == NULL ? length : (size_t)(newline - bytes) + 1;
         if (newline == NULL) return false;
-        search->line = search->searched;
+        search->line_begin = search->searched_bytes;
         if (newline == line || (newline == line + 1 && *line == '\r')) {
-            search->head = search->line;
+            search->head_length = search->line_begin;
             return true;
         }
     }
@@ -92,7 +92,7 @@ static struct span strip_brackets(struct span value) {
 }
 
 bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad) {
-    struct span rest = {head, length}, name, value, target = {"", 0}, record = {"", 0};
+    struct span rest = {head, length}, name, value, target_uri = {"", 0}, record_id = {"", 0};
     bool has_type = false, has_length = false;
     *parsed = (struct warc_head){0};
     if (length < 5 || memcmp(span_cut(&rest, '\n').bytes, "WARC/", 5) != 0)
@@ -104,16 +104,16 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
         } else if (equals_word(name, "Content-Length")) {
             has_length = number_parse_digits(value.bytes, value.length, &parsed->length);
         } else if (equals_word(name, "WARC-Target-URI")) {
-            target = strip_brackets(value);
+            target_uri = strip_brackets(value);
         } else if (equals_word(name, "WARC-Record-ID")) {
-            record = strip_brackets(value);
+            record_id = strip_brackets(value);
         } else if (equals_word(name, "Content-Type")) {
             parsed->type_of_block = parse_content_type(value);
         }
     }
     /* Some responses are of other protocols, such as DNS. */
     if (parsed->type == WARC_RESPONSE && parsed->type_of_block.media != MEDIA_HTTP) parsed->type = WARC_OTHER;
-    parsed->id = target.length > 0 ? target : record;
+    parsed->id = target_uri.length > 0 ? target_uri : record_id;
     if (!has_length) return bad_set(bad, BAD_WARC, "the Content-Length of the WARC record is missing or not a number");
     return has_type || bad_set(bad, BAD_WARC, "the WARC record has no WARC-Type");
 }
@@ -161,17 +161,17 @@ bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad) {
     size_t next = 0, joined_length = 0, chunk_size;
     for (;;) {
         size_t line_length = read_chunk_line(body + next, *length - next, &chunk_size);
-        bool is_cut = line_length == 0 && (next == *length || memchr(body + next, '\n', *length - next) == NULL);
         if (line_length == 0 && next == 0) return true;
-        if (line_length == 0 && !is_cut) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
+        if (line_length == 0 && next < *length && memchr(body + next, '\n', *length - next) != NULL)
+            return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
+        /* The body ended within a chunk or the line that begins it, or where another chunk must begin. */
+        if (line_length == 0) *cut = true;
+        if (line_length == 0 || chunk_size == 0) break;
         next += line_length;
-        size_t copied = chunk_size < *length - next ? chunk_size : *length - next;
-        memmove(body + joined_length, body + next, copied);
-        joined_length += copied;
-        next += copied;
-        bool ends_here = is_cut || copied < chunk_size;
-        if (ends_here) *cut = true;
-        if (ends_here || chunk_size == 0) break;
+        size_t copied_bytes = chunk_size < *length - next ? chunk_size : *length - next;
+        memmove(body + joined_length, body + next, copied_bytes);
+        joined_length += copied_bytes;
+        next += copied_bytes;
         if (next < *length && body[next] == '\r') next++;
         if (next < *length && body[next] == '\n') next++;
     }

@@ -9,15 +9,16 @@ enum { WARC_MOST_HEAD = 1 << 16 };
 
 /* The search for the end of a head, which goes on when further bytes have come. It begins with zeros. */
 struct warc_search {
-    size_t head;           /* Length of the head, with the empty line at its end; 0: no end was found. */
-    size_t line, searched; /* The offset of the line that is being searched, and how many bytes were searched. */
+    size_t head_length; /* With the empty line at its end; 0: no end was found. */
+    size_t line_begin;  /* The offset of the line that is being searched. */
+    size_t searched_bytes;
 };
 
 /* Searches the first `length` bytes of a head for its end, which is an empty line. Returns false if they are too few:
- * then call it again with more bytes, and it goes on where it was. Returns true with search->head set to the length of
- * the head; or, if another record begins before the end, with search->head 0 and search->line the offset of that
- * record. */
-bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
+ * then call it again with more bytes, and it goes on where it was. Returns true with search->head_length set to the
+ * length of the head; or, if another record begins before the end, with search->head_length 0 and search->line_begin
+ * the offset of that record. */
+bool warc_find_head_end(struct warc_search *search, const char *bytes, size_t length);
 
 /* What content is, by its type. */
 enum media {
