@@ -13,7 +13,7 @@ static bool append_part(struct divided *divided, const struct made_part *part) {
     if (!array_grow(&divided->parts, &divided->part_capacity, divided->part_count, sizeof *divided->parts))
         return complain("out of memory");
     divided->parts[divided->part_count++] =
-        (struct divided_part){(uint32_t)divided->document_count, part->number, part->words, part->bytes};
+        (struct divided_part){(uint32_t)divided->document_count, part->number, part->word_count, part->byte_count};
     return true;
 }
 
@@ -27,8 +27,8 @@ bool divided_add_part_sets(struct resemble *resemble, struct span id, const stru
         output_format(&part_id, ":%u", made->parts[i].number);
         ok = part_id.error == 0 || complain("out of memory");
         ok = ok && resemble_add_document(resemble, (struct span){part_id.bytes, part_id.length}, shingles,
-                                         made->parts[i].shingles, 0);
-        shingles += made->parts[i].shingles;
+                                         made->parts[i].shingle_count, 0);
+        shingles += made->parts[i].shingle_count;
     }
     free(part_id.bytes);
     return ok;
@@ -105,7 +105,7 @@ static void mark_dropped_parts(struct divided *divided, struct resemble *resembl
             continue;
         }
         bit_set(divided->dropped, i);
-        divided->dropped_bytes += divided->parts[i].bytes;
+        divided->dropped_bytes += divided->parts[i].byte_count;
         divided->first_count += !is_known && kept == i;
     }
 }
@@ -118,7 +118,7 @@ static void mark_documents_to_drop(struct divided *divided) {
         for (uint64_t j = divided->documents[i].first_part; j < find_end_of_parts(divided, i); j++) {
             const bool is_dropped = bit_is_set(divided->dropped, j);
             dropped_parts += is_dropped;
-            words_left += is_dropped ? 0 : divided->parts[j].words;
+            words_left += is_dropped ? 0 : divided->parts[j].word_count;
         }
         if (dropped_parts == 0 || (words_left > 0 && words_left >= divided->min_document_words)) continue;
         bit_set(divided->gone, i);

@@ -9,7 +9,7 @@
 struct divided_part {
     uint32_t document; /* The number of its document, from 0, among those that were compared. */
     uint32_t number;   /* Among all parts of its document, from 1. */
-    uint32_t words, bytes;
+    uint32_t word_count, byte_count;
 };
 
 struct divided_document {

@@ -10,7 +10,7 @@
 
 /* Returns a document without bytes, which begins at the source's offset, and whose unit is UNIT_LINES until the caller
  * changes it. */
-static struct raw_document begin_document(const struct documents *documents, enum document_format format) {
+static struct raw_document make_empty_document(const struct documents *documents, enum document_format format) {
     return (struct raw_document){.format = format,
                                  .bytes = OUTPUT_BUFFER,
                                  .most = documents->most,
@@ -23,8 +23,8 @@ static struct raw_document begin_document(const struct documents *documents, enu
 /* Completes a document. Sets its place, which messages show: the path of its file, and unless `label` is NULL, a colon,
  * `label` and `number`. Sets where it ends, unless the caller did. A bad document loses its bytes, and without memory
  * for its place, it is bad. Returns true always, so that a caller can return this. */
-static bool end_document(const struct documents *documents, struct raw_document *raw, const char *label,
-                         uint64_t number) {
+static bool complete_document(const struct documents *documents, struct raw_document *raw, const char *label,
+                              uint64_t number) {
     int length = label == NULL ? asprintf(&raw->place, "%s", documents->path)
                                : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, label, number);
     if (length < 0) {
@@ -32,7 +32,7 @@ static bool end_document(const struct documents *documents, struct raw_document 
         bad_set_memory(&raw->bad);
     }
     if (raw->ends == 0) raw->ends = documents->source.offset;
-    raw->input_bytes = documents->bytes_before + documents->source.bytes_read - documents->read_before;
+    raw->input_bytes = documents->bytes_before + documents->source.bytes_read - documents->source_bytes_before;
     if (raw->bad.kind != BAD_NONE) {
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_BUFFER;
@@ -42,10 +42,10 @@ static bool end_document(const struct documents *documents, struct raw_document 
 
 bool cut_set_bad_file(const struct documents *documents, struct raw_document *raw, enum bad_kind kind,
                       const char *sentence) {
-    *raw = begin_document(documents, FORMAT_PLAIN);
+    *raw = make_empty_document(documents, FORMAT_PLAIN);
     raw->unit = UNIT_FILE;
     bad_set(&raw->bad, kind, "%s", sentence);
-    return end_document(documents, raw, NULL, 0);
+    return complete_document(documents, raw, NULL, 0);
 }
 
 bool cut_set_unreadable_file(const struct documents *documents, struct raw_document *raw) {
@@ -60,12 +60,12 @@ static bool cut_whole_file(struct documents *documents, struct raw_document *raw
     const char *bytes;
     size_t peeked;
     raw->unit = UNIT_FILE;
-    documents->cut_state.format = FORMAT_AUTO;
+    documents->cut_state.format = FORMAT_AUTO; /* The file is one document, so nothing is left to cut. */
     while (raw->bad.kind == BAD_NONE && (peeked = source_peek(source, 1, &bytes)) > 0) {
         raw_document_append(raw, bytes, peeked);
         source_skip(source, peeked);
     }
-    return !source_failed(source) && end_document(documents, raw, NULL, 0);
+    return !source_failed(source) && complete_document(documents, raw, NULL, 0);
 }
 
 /* ---- A document a line, or several ---- */
@@ -99,13 +99,13 @@ static bool is_blank_line(const struct output *line) {
     return rest.length == 0;
 }
 
-/* Makes *raw, which begin_document made, a document of the next line that is not blank. Returns false at the end, or if
- * the source failed. */
+/* Makes *raw, which make_empty_document made, a document of the next line that is not blank. Returns false at the end,
+ * or if the source failed. */
 static bool cut_line(struct documents *documents, struct raw_document *raw) {
     while (append_next_line(&documents->source, raw)) {
-        documents->cut_state.lines++;
+        documents->cut_state.line_count++;
         if (raw->bad.kind != BAD_NONE || !is_blank_line(&raw->bytes))
-            return end_document(documents, raw, "", documents->cut_state.lines);
+            return complete_document(documents, raw, "", documents->cut_state.line_count);
         raw->bytes.length = 0;
         raw->begins = documents->source.offset;
     }
@@ -149,33 +149,33 @@ static bool has_lines_already(const struct raw_document *lines) {
     return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE;
 }
 
-/* Makes *raw, which begin_document made, a document of the next lines of features that have the same ID. To see where
- * they end, reads one line ahead, and keeps it in `cut_state` for the next call. Returns false at the end, or if the
- * source failed. */
+/* Makes *raw, which make_empty_document made, a document of the next lines of features that have the same ID. To see
+ * where they end, reads one line ahead, and keeps it in `cut_state` for the next call. Returns false at the end, or if
+ * the source failed. */
 static bool cut_feature_lines(struct documents *documents, struct raw_document *raw) {
     struct cut_state *state = &documents->cut_state;
     struct source *source = &documents->source;
-    uint64_t first_line = state->lines, begins = state->line_begins;
+    uint64_t first_line = state->line_count, line_begins = state->line_begins;
     bool is_read_ahead = state->has_line;
     state->has_line = false;
     for (;; is_read_ahead = false) {
         if (!is_read_ahead) {
-            begins = source->offset;
+            line_begins = source->offset;
             if (!append_next_line(source, &state->line)) break;
-            state->lines++;
+            state->line_count++;
         }
         if (has_lines_already(raw) && !has_same_id(raw, &state->line)) {
             state->has_line = true;
-            state->line_begins = raw->ends = begins;
-            return end_document(documents, raw, "", first_line);
+            state->line_begins = raw->ends = line_begins;
+            return complete_document(documents, raw, "", first_line);
         }
         if (!has_lines_already(raw)) {
-            raw->begins = begins;
-            first_line = state->lines;
+            raw->begins = line_begins;
+            first_line = state->line_count;
         }
         move_line_to_document(raw, &state->line);
     }
-    return !source_failed(source) && has_lines_already(raw) && end_document(documents, raw, "", first_line);
+    return !source_failed(source) && has_lines_already(raw) && complete_document(documents, raw, "", first_line);
 }
 
 /* ---- Records of WARC ---- */
@@ -242,13 +242,13 @@ static void skip_line_ends(struct source *source) {
 static bool consume_response_head(struct source *source, struct warc_head *head, struct raw_document *raw) {
     const char *bytes;
     struct http_head http;
-    size_t length = peek_head(source, head->length, &bytes);
-    if (length == 0)
+    size_t head_length = peek_head(source, head->length, &bytes);
+    if (head_length == 0)
         return bad_set(&raw->bad, BAD_HTTP, "the head of the HTTP response does not end within %d bytes",
                        WARC_MOST_HEAD);
-    if (!http_parse_head(bytes, length, &http, &raw->bad)) return false;
-    source_skip(source, length);
-    head->length -= length;
+    if (!http_parse_head(bytes, head_length, &http, &raw->bad)) return false;
+    source_skip(source, head_length);
+    head->length -= head_length;
     head->type_of_block = http.type;
     raw->chunked = http.chunked;
     strcpy(raw->encoding, http.encoding);
@@ -286,53 +286,53 @@ static bool cut_record(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
     struct warc_head head;
     const char *bytes;
-    uint64_t offset = source->offset;
-    size_t length = peek_head(source, UINT64_MAX, &bytes);
+    uint64_t record_offset = source->offset;
+    size_t head_length = peek_head(source, UINT64_MAX, &bytes);
     raw->unit = UNIT_RECORD;
-    if (length == 0 && source_failed(source)) {
+    if (head_length == 0 && source_failed(source)) {
         skip_to_record(source); /* Consumes what is left, which is the beginning of a head. */
         return false;
     }
-    bool ok = length > 0 ? warc_parse_head(bytes, length, &head, &raw->bad)
-                         : bad_set(&raw->bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes",
-                                   WARC_MOST_HEAD);
+    bool ok = head_length > 0 ? warc_parse_head(bytes, head_length, &head, &raw->bad)
+                              : bad_set(&raw->bad, BAD_WARC,
+                                        "there is no WARC record here whose head ends within %d bytes", WARC_MOST_HEAD);
     if (!ok) {
         raw->unit = UNIT_BROKEN_RECORD;
         skip_to_record(source);
-        return end_document(documents, raw, "byte ", offset);
+        return complete_document(documents, raw, "byte ", record_offset);
     }
     if (head.id.length > 0) raw_document_keep_id(raw, head.id);
-    source_skip(source, length);
+    source_skip(source, head_length);
     bool has_document = consume_block(documents, &head, raw);
     return (has_document || (documents->takes_others && !source_failed(source))) &&
-           end_document(documents, raw, "byte ", offset);
+           complete_document(documents, raw, "byte ", record_offset);
 }
 
-/* Makes *raw, which begin_document made, a document of the next record that has one, or sets it to what is wrong with a
- * record. Returns false at the end, or if the source failed. */
+/* Makes *raw, which make_empty_document made, a document of the next record that has one, or sets it to what is wrong
+ * with a record. Returns false at the end, or if the source failed. */
 static bool cut_warc_document(struct documents *documents, struct raw_document *raw) {
     const char *bytes;
     for (;;) {
         skip_line_ends(&documents->source);
         if (source_peek(&documents->source, 1, &bytes) == 0) return false;
         raw_document_free(raw);
-        *raw = begin_document(documents, FORMAT_AUTO);
+        *raw = make_empty_document(documents, FORMAT_AUTO);
         if (cut_record(documents, raw)) return true;
     }
 }
 
 /* ---- All formats ---- */
 
-void cut_open(struct documents *documents, enum document_format format) {
+void cut_begin_source(struct documents *documents, enum document_format format) {
     bool has_lines = format == FORMAT_JSONL || format == FORMAT_TSV || format == FORMAT_FEATURES;
-    documents->cut_state = (struct cut_state){.format = format, .line = begin_document(documents, format)};
+    documents->cut_state = (struct cut_state){.format = format, .line = make_empty_document(documents, format)};
     if (has_lines) skip_byte_order_mark(&documents->source);
 }
 
-bool cut_next(struct documents *documents, struct raw_document *raw) {
+bool cut_next_document(struct documents *documents, struct raw_document *raw) {
     const enum document_format format = documents->cut_state.format;
     if (format == FORMAT_AUTO) return false;
-    *raw = begin_document(documents, format == FORMAT_WARC ? FORMAT_AUTO : format);
+    *raw = make_empty_document(documents, format == FORMAT_WARC ? FORMAT_AUTO : format);
     bool found;
     switch (format) {
         case FORMAT_JSONL:
@@ -345,4 +345,4 @@ bool cut_next(struct documents *documents, struct raw_document *raw) {
     return found;
 }
 
-void cut_close(struct documents *documents) { raw_document_free(&documents->cut_state.line); }
+void cut_free_line_ahead(struct documents *documents) { raw_document_free(&documents->cut_state.line); }

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Sets *raw to what is wrong with the open file, which is no text. `advice` ends the sentence for BINARY_OTHER; the
+/* Sets *raw to what is wrong with the open file, which is no text. `advice` ends the sentence for NONTEXT_OTHER; the
  * other kinds have their own. Returns true always. */
-static bool set_binary_file(const struct documents *documents, struct raw_document *raw, enum binary binary,
-                            const char *advice) {
+static bool set_nontext_file(const struct documents *documents, struct raw_document *raw, enum nontext kind,
+                             const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return cut_set_bad_file(documents, raw, BAD_BINARY, sniff_get_binary_problem(binary));
-    snprintf(sentence, sizeof sentence, "%s; %s", sniff_get_binary_problem(binary), advice);
+    if (kind != NONTEXT_OTHER) return cut_set_bad_file(documents, raw, BAD_BINARY, sniff_get_nontext_problem(kind));
+    snprintf(sentence, sizeof sentence, "%s; %s", sniff_get_nontext_problem(kind), advice);
     return cut_set_bad_file(documents, raw, BAD_BINARY, sentence);
 }
 
@@ -65,16 +65,16 @@ static bool begin_cutting_file(struct documents *documents, bool in_folder, stru
     if (documents->format == FORMAT_AUTO || in_folder) first_bytes = peek_bytes_to_sniff(documents);
     struct sniffed sniffed = sniff_file(documents, first_bytes, in_folder);
     if (sniffed.refusal != NULL) return cut_set_bad_file(documents, raw, BAD_FILE, sniffed.refusal);
-    if (sniffed.binary != BINARY_NONE && !in_folder)
-        return set_binary_file(documents, raw, sniffed.binary, "--format plain reads it all the same");
-    if (sniffed.binary != BINARY_NONE) {
-        documents->left_out[sniffed.binary]++;
+    if (sniffed.nontext != NONTEXT_NONE && !in_folder)
+        return set_nontext_file(documents, raw, sniffed.nontext, "--format plain reads it all the same");
+    if (sniffed.nontext != NONTEXT_NONE) {
+        documents->left_out[sniffed.nontext]++;
         return false;
     }
     documents->found.read_files++;
     documents->has_json = documents->has_json || sniffed.format == FORMAT_JSONL;
     bool is_whole = sniffed.format == FORMAT_PLAIN || sniffed.format == FORMAT_HTML || sniffed.format == FORMAT_MAN;
-    if (!is_whole || !is_empty_standard_input(documents)) cut_open(documents, sniffed.format);
+    if (!is_whole || !is_empty_standard_input(documents)) cut_begin_source(documents, sniffed.format);
     return false;
 }
 
@@ -99,8 +99,8 @@ static bool note_or_check_file(struct documents *documents, bool in_folder) {
  * `stopped`, after a complaint, if the file has to be read twice and can't be, or has changed since it was noted. */
 static bool open_file(struct documents *documents, const char *path, bool in_folder, struct raw_document *raw) {
     documents->path = path;
-    documents->read_before = documents->source.bytes_read;
-    documents->cut_state.format = FORMAT_AUTO;
+    documents->source_bytes_before = documents->source.bytes_read;
+    documents->cut_state.format = FORMAT_AUTO; /* Nothing is cut from the file until begin_cutting_file. */
     if (strpbrk(path, "\t\n") != NULL)
         return cut_set_bad_file(documents, raw, BAD_FILE,
                                 "the path contains a tab or a newline, which an ID can't contain; rename the file");
@@ -115,14 +115,14 @@ static bool open_file(struct documents *documents, const char *path, bool in_fol
 /* Sets *raw to the next document of the open file, or to why its source failed. Closes the file if there is neither.
  * Returns whether *raw was set. */
 static bool cut_next_or_close(struct documents *documents, struct raw_document *raw) {
-    const bool is_cut = documents->cut_state.format != FORMAT_AUTO;
-    if (cut_next(documents, raw)) return true;
-    documents->cut_state.format = FORMAT_AUTO;
-    if (is_cut && source_failed(&documents->source)) return cut_set_unreadable_file(documents, raw);
-    cut_close(documents);
+    const bool was_being_cut = documents->cut_state.format != FORMAT_AUTO;
+    if (cut_next_document(documents, raw)) return true;
+    documents->cut_state.format = FORMAT_AUTO; /* Nothing is left to cut, so the next call closes the file. */
+    if (was_being_cut && source_failed(&documents->source)) return cut_set_unreadable_file(documents, raw);
+    cut_free_line_ahead(documents);
     source_close(&documents->source);
     documents->bytes_before += documents->size;
-    documents->read_before = documents->source.bytes_read;
+    documents->source_bytes_before = documents->source.bytes_read;
     documents->is_open = false;
     return false;
 }
@@ -144,7 +144,7 @@ static struct input_counts count_inputs_so_far(const struct documents *documents
 
 /* Ends the walk through a folder. If the folder has files or links, but none was read, here or as another input,
  * complains and sets `failed`. Returns whether *raw was set to say that memory ran out. */
-static bool end_folder(struct documents *documents, struct raw_document *raw) {
+static bool end_folder_walk(struct documents *documents, struct raw_document *raw) {
     const struct input_counts now = count_inputs_so_far(documents), before = documents->found_before;
     const bool has_files_or_links = now.opened_files > before.opened_files || now.links > before.links;
     const bool is_read = now.read_files > before.read_files || now.known_links > before.known_links;
@@ -176,12 +176,12 @@ static bool open_wanted_file(struct documents *documents, struct raw_document *r
  * or once `stopped` is set. */
 static bool open_next_input(struct documents *documents, struct raw_document *raw, bool *is_raw_set) {
     static char dash[] = "-", *standard_input[] = {dash};
-    static const struct strings standard = {standard_input, 1};
+    static const struct strings standard_paths = {standard_input, 1};
     if (documents->again != NULL) return open_wanted_file(documents, raw, is_raw_set);
-    const struct strings *paths = documents->paths->count > 0 ? documents->paths : &standard;
+    const struct strings *paths = documents->paths->count > 0 ? documents->paths : &standard_paths;
     if (documents->walk.root != NULL) {
         const char *path = folder_walk_next(&documents->walk);
-        *is_raw_set = path != NULL ? open_file(documents, path, true, raw) : end_folder(documents, raw);
+        *is_raw_set = path != NULL ? open_file(documents, path, true, raw) : end_folder_walk(documents, raw);
         return true;
     }
     if (documents->next_path == paths->count) return false;
@@ -217,11 +217,11 @@ void documents_read_one(struct documents *documents, const char *path, struct ra
         return;
     }
     struct sniffed sniffed = sniff_one_document(path, peek_first_bytes(&documents->source, DOCUMENT_SNIFFED));
-    cut_open(documents, sniffed.format);
-    if (sniffed.binary != BINARY_NONE)
-        set_binary_file(documents, raw, sniffed.binary,
-                        "idx fingerprint --format plain makes a fingerprint of it all the same");
-    else if (!cut_next(documents, raw))
+    cut_begin_source(documents, sniffed.format);
+    if (sniffed.nontext != NONTEXT_NONE)
+        set_nontext_file(documents, raw, sniffed.nontext,
+                         "idx fingerprint --format plain makes a fingerprint of it all the same");
+    else if (!cut_next_document(documents, raw))
         cut_set_unreadable_file(documents, raw);
     source_close(&documents->source);
 }
@@ -249,13 +249,13 @@ struct file_list {
 
 /* Returns the files of the inputs at `paths` and of the folders among them, as a list at its first file. It points to
  * `paths` and `globs`. The caller frees it by free_files. */
-static struct file_list list_files(const struct strings *paths, const struct globs *globs) {
+static struct file_list start_file_list(const struct strings *paths, const struct globs *globs) {
     return (struct file_list){.paths = paths, .links = make_links(paths, globs)};
 }
 
 /* Returns the path of the next file in the inputs and their folders, or NULL at the end. An input that is no folder
  * counts as a file, whatever it is. */
-static const char *find_next_file(struct file_list *files) {
+static const char *advance_to_next_file(struct file_list *files) {
     for (;;) {
         const char *path = files->in_folder ? folder_walk_next(&files->walk) : NULL;
         if (path != NULL) return path;
@@ -269,53 +269,53 @@ static const char *find_next_file(struct file_list *files) {
     }
 }
 
-/* Frees what find_next_file allocated. */
+/* Frees what advance_to_next_file allocated. */
 static void free_files(struct file_list *files) {
     folder_walk_end(&files->walk);
     links_free(&files->links);
 }
 
-bool documents_have_manual(const struct strings *paths, const struct globs *globs) {
-    struct file_list files = list_files(paths, globs);
+bool documents_have_manual_page(const struct strings *paths, const struct globs *globs) {
+    struct file_list files = start_file_list(paths, globs);
     struct source source = {.regular_only = true};
     const char *path;
     bool found = false;
-    while (!found && (path = find_next_file(&files)) != NULL) found = is_manual_page(&source, path);
+    while (!found && (path = advance_to_next_file(&files)) != NULL) found = is_manual_page(&source, path);
     source_free(&source);
     free_files(&files);
     return found;
 }
 
 void documents_visit_formats(struct documents *documents, format_visitor visit, void *context) {
-    struct file_list files = list_files(documents->paths, documents->globs);
+    struct file_list files = start_file_list(documents->paths, documents->globs);
     struct source *source = &documents->source;
     bool stopped = false;
     source->regular_only = true;
-    while (!stopped && (documents->path = find_next_file(&files)) != NULL) {
+    while (!stopped && (documents->path = advance_to_next_file(&files)) != NULL) {
         if (!source_open(source, documents->path)) continue;
         const struct sniffed sniffed =
             sniff_file(documents, peek_first_bytes(source, DOCUMENT_SNIFFED), files.in_folder);
         source_close(source);
-        if (sniffed.refusal == NULL && sniffed.binary == BINARY_NONE)
+        if (sniffed.refusal == NULL && sniffed.nontext == NONTEXT_NONE)
             stopped = !visit(context, documents->path, sniffed.format);
     }
     free_files(&files);
 }
 
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs) {
-    struct file_list files = list_files(paths, globs);
+    struct file_list files = start_file_list(paths, globs);
     struct stat status;
-    uint64_t bytes = 0;
+    uint64_t byte_count = 0;
     const char *path;
     bool are_files = true;
-    while (are_files && (path = find_next_file(&files)) != NULL) {
+    while (are_files && (path = advance_to_next_file(&files)) != NULL) {
         are_files = strcmp(path, "-") != 0;
         if (!are_files || stat(path, &status) != 0) continue;
         are_files = S_ISREG(status.st_mode);
-        bytes += (uint64_t)status.st_size;
+        byte_count += (uint64_t)status.st_size;
     }
     free_files(&files);
-    return are_files ? bytes : 0;
+    return are_files ? byte_count : 0;
 }
 
 /* The bytes of a list of counts, as in `2 × PDF, 1 × ZIP`, with its NUL. */
@@ -329,17 +329,17 @@ static void append_count(char list[COUNT_LIST_BYTES], uint64_t count, const char
 }
 
 void documents_report_left_out(const struct documents *documents) {
-    char files[COUNT_LIST_BYTES] = "", links[COUNT_LIST_BYTES] = "";
-    for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++)
-        append_count(files, documents->left_out[binary], sniff_get_binary_name((enum binary)binary));
+    char file_counts[COUNT_LIST_BYTES] = "", link_counts[COUNT_LIST_BYTES] = "";
+    for (int nontext = NONTEXT_NONE + 1; nontext < NONTEXT_KINDS; nontext++)
+        append_count(file_counts, documents->left_out[nontext], sniff_get_nontext_name((enum nontext)nontext));
     for (int kind = LINK_TO_KNOWN; kind < LINK_KINDS; kind++)
-        append_count(links, documents->links.left_out[kind], links_get_name((enum link_kind)kind));
-    if (files[0] != '\0') complain("left out files that are not text: %s", files);
-    if (links[0] != '\0') complain("left out of folders: %s", links);
+        append_count(link_counts, documents->links.left_out[kind], links_get_name((enum link_kind)kind));
+    if (file_counts[0] != '\0') complain("left out files that are not text: %s", file_counts);
+    if (link_counts[0] != '\0') complain("left out of folders: %s", link_counts);
 }
 
 void documents_free(struct documents *documents) {
-    cut_close(documents);
+    cut_free_line_ahead(documents);
     folder_walk_end(&documents->walk);
     links_free(&documents->links);
     source_free(&documents->source);

@@ -9,24 +9,24 @@
 #include "tools/shared/links.h"
 
 /* Kinds of files that are no texts, although the name does not say so. */
-enum binary {
-    BINARY_NONE, /* It is a text. */
-    BINARY_PDF,
-    BINARY_PARQUET,
-    BINARY_NPY,
-    BINARY_U64,
-    BINARY_ARC,
-    BINARY_WACZ,
-    BINARY_DOCX,
-    BINARY_ZIP,
-    BINARY_OTHER, /* Any other with a NUL byte in its first bytes. */
-    BINARY_KINDS,
+enum nontext {
+    NONTEXT_NONE, /* It is a text. */
+    NONTEXT_PDF,
+    NONTEXT_PARQUET,
+    NONTEXT_NPY,
+    NONTEXT_U64,
+    NONTEXT_ARC,
+    NONTEXT_WACZ,
+    NONTEXT_DOCX,
+    NONTEXT_ZIP,
+    NONTEXT_OTHER, /* Any other with a NUL byte in its first bytes. */
+    NONTEXT_KINDS,
 };
 
 /* What was cut from the open source so far. */
 struct cut_state {
     enum document_format format; /* FORMAT_AUTO: nothing is left to cut. */
-    uint64_t lines;              /* How many were read. */
+    uint64_t line_count;         /* How many lines were read. */
     struct raw_document line;    /* Of features: the line that was read last. */
     bool has_line;               /* `line` was read ahead, and begins the next document. */
     uint64_t line_begins;        /* The offset of that line. */
@@ -54,10 +54,10 @@ struct documents {
     const struct jsonl_rules *json; /* Where JSON Lines have the text. */
 
     /* Results. */
-    uint64_t left_out[BINARY_KINDS]; /* Files in folders that were left out, since they are not text. */
-    struct links links;              /* Links in folders, and how many were left out. */
-    bool failed;                     /* A folder could not be read, or nothing in it. */
-    bool stopped;                    /* A file can't be read twice, or has changed, as a complaint said. */
+    uint64_t left_out[NONTEXT_KINDS]; /* Files in folders that were left out, since they are not text. */
+    struct links links;               /* Links in folders, and how many were left out. */
+    bool failed;                      /* A folder could not be read, or nothing in it. */
+    bool stopped;                     /* A file can't be read twice, or has changed, as a complaint said. */
     struct input_counts found;
     bool has_json; /* Some of the files that were cut are JSON Lines. */
 
@@ -68,10 +68,10 @@ struct documents {
     struct input_counts found_before; /* What was found before that folder. */
     bool is_open;                     /* A file is open. */
     struct cut_state cut_state;
-    int64_t date;          /* When the open file was changed last, or DATE_NONE. */
-    uint64_t size;         /* The bytes of the open file, as they are stored. */
-    uint64_t bytes_before; /* Bytes of the files before the open one, as they are stored. */
-    uint64_t read_before;  /* What source.bytes_read was before the file was opened. */
+    int64_t date;                 /* When the open file was changed last, or DATE_NONE. */
+    uint64_t size;                /* The bytes of the open file, as they are stored. */
+    uint64_t bytes_before;        /* Bytes of the files before the open one, as they are stored. */
+    uint64_t source_bytes_before; /* What source.bytes_read was before the file was opened. */
 };
 
 /* Sets *raw to the next document of the files and folders, which the caller frees. A bad one says in raw->bad what is
@@ -88,7 +88,7 @@ void documents_read_one(struct documents *documents, const char *path, struct ra
 
 /* Returns whether any file of the inputs, or of folders among them, is a manual page by its name and its first bytes.
  * Ignores what can't be read. `globs`: which files of folders count; NULL: all. */
-bool documents_have_manual(const struct strings *paths, const struct globs *globs);
+bool documents_have_manual_page(const struct strings *paths, const struct globs *globs);
 
 /* A function that gets the path of a file and the format of its documents. It returns false to stop. */
 typedef bool (*format_visitor)(void *context, const char *path, enum document_format format);

@@ -94,7 +94,7 @@ uint64_t second_reading_count_wanted(const struct second_reading *second_reading
 }
 
 /* Reads on in the journal to the next wanted document, and sets has_next to whether there is one. */
-static void find_next_wanted(struct second_reading *second_reading) {
+static void advance_to_next_wanted(struct second_reading *second_reading) {
     second_reading->has_next = false;
     while (!second_reading->has_next && journal_read_next_place(second_reading->journal, &second_reading->place))
         second_reading->has_next = second_reading->place.fate == FATE_COMPARED &&
@@ -104,7 +104,7 @@ static void find_next_wanted(struct second_reading *second_reading) {
 bool second_reading_begin(struct second_reading *second_reading) {
     if (!journal_rewind(second_reading->journal)) return false;
     second_reading->next_number = 0;
-    find_next_wanted(second_reading);
+    advance_to_next_wanted(second_reading);
     return true;
 }
 
@@ -127,6 +127,6 @@ bool second_reading_accept_if_wanted(struct second_reading *second_reading, stru
         raw->begins != place->begins || raw->ends != place->ends)
         return false;
     raw->number = second_reading->next_number - 1;
-    find_next_wanted(second_reading);
+    advance_to_next_wanted(second_reading);
     return true;
 }

@@ -25,7 +25,7 @@ enum { BATCHES_OF_WORKER = 16, RING_BATCHES = BATCHES_OF_WORKER * IDX_MAX_THREAD
 struct thread {
     struct reading *reading;
     struct worker worker;
-    pthread_t thread;
+    pthread_t handle;
 };
 
 struct reading {
@@ -47,7 +47,7 @@ struct reading {
     /* How many batches were put into the ring so far, claimed by workers, returned to the caller, and freed. */
     size_t submitted, claimed, returned, freed;
     size_t ring_bytes;                    /* Bytes of the batches in the ring. */
-    bool all_submitted, cut_all, stopped; /* No batch will follow; all inputs were read; threads are to end at once. */
+    bool all_submitted, all_cut, stopped; /* No batch will follow; all inputs were read; threads are to end at once. */
     int stop_pipe[2];                     /* Its first end can be read once the threads are to end. */
 
     /* These are used by the caller's thread alone. */
@@ -88,7 +88,7 @@ static bool ring_has_room(const struct reading *reading, const struct document_b
     uint64_t max_bytes = reading->rules.memory_bytes / RING_MEMORY_DIVISOR;
     if (max_bytes > MAX_RING_BYTES) max_bytes = MAX_RING_BYTES;
     return held_batches == 0 || (held_batches < BATCHES_OF_WORKER * reading->rules.threads &&
-                                 reading->ring_bytes + batch->bytes <= max_bytes);
+                                 reading->ring_bytes + batch->memory_bytes <= max_bytes);
 }
 
 /* Puts the batch that is being filled, if there is one, into the ring once that has room. Returns false, without a
@@ -98,15 +98,15 @@ static bool submit_batch(struct reading *reading) {
     if (batch == NULL) return true;
     pthread_mutex_lock(&reading->mutex);
     while (!reading->stopped && !ring_has_room(reading, batch)) pthread_cond_wait(&reading->has_room, &reading->mutex);
-    bool ok = !reading->stopped;
-    if (ok) {
+    bool submitted = !reading->stopped;
+    if (submitted) {
         reading->ring[reading->submitted++ % RING_BATCHES] = batch;
-        reading->ring_bytes += batch->bytes;
+        reading->ring_bytes += batch->memory_bytes;
         reading->new_batch = NULL;
         pthread_cond_signal(&reading->has_batch);
     }
     pthread_mutex_unlock(&reading->mutex);
-    return ok;
+    return submitted;
 }
 
 /* Puts the documents that were read into the ring before reading waits for more input, so that they need not wait. A
@@ -124,9 +124,9 @@ static bool add_to_batch(struct reading *reading, struct raw_document *raw) {
         return false;
     }
     if (batch->count == 0) batch->output = (struct output)OUTPUT_BUFFER;
-    batch->results[batch->count++] = (struct document_result){.raw = *raw, .bytes = raw->bytes.length};
-    batch->bytes += raw->bytes.capacity;
-    return (batch->count < BATCH_DOCUMENTS && batch->bytes < FULL_BATCH_BYTES) || submit_batch(reading);
+    batch->results[batch->count++] = (struct document_result){.raw = *raw, .byte_count = raw->bytes.length};
+    batch->memory_bytes += raw->bytes.capacity;
+    return (batch->count < BATCH_DOCUMENTS && batch->memory_bytes < FULL_BATCH_BYTES) || submit_batch(reading);
 }
 
 /* Cuts the inputs into documents, and submits them in batches. This is the cutter's thread; `context` is the struct
@@ -139,7 +139,7 @@ static void *run_cutter(void *context) {
     ok = ok && !reading->documents.stopped && submit_batch(reading);
     pthread_mutex_lock(&reading->mutex);
     reading->all_submitted = true;
-    reading->cut_all = ok;
+    reading->all_cut = ok;
     pthread_cond_broadcast(&reading->has_batch);
     pthread_cond_signal(&reading->is_next_done);
     pthread_mutex_unlock(&reading->mutex);
@@ -177,9 +177,9 @@ static bool start_threads(struct reading *reading) {
         reading->progress.input = second_reading_count_wanted(rules->again);
     else if (reading->progress.shown)
         reading->progress.input = documents_count_bytes(reading->documents.paths, &rules->globs);
-    struct thread *worker = reading->threads;
-    for (; reading->started_workers < rules->threads; reading->started_workers++, worker++)
-        if (pthread_create(&worker->thread, NULL, run_worker, worker) != 0) break;
+    struct thread *thread = reading->threads;
+    for (; reading->started_workers < rules->threads; reading->started_workers++, thread++)
+        if (pthread_create(&thread->handle, NULL, run_worker, thread) != 0) break;
     reading->has_cutter =
         reading->started_workers == rules->threads && pthread_create(&reading->cutter, NULL, run_cutter, reading) == 0;
     reading->is_over = !reading->has_cutter;
@@ -200,14 +200,14 @@ static void count_and_report_document(struct reading *reading, const struct docu
     const char *place = result->raw.place != NULL ? result->raw.place : "input";
     if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO) return;
     reading->document_count++;
-    reading->document_bytes += result->bytes;
+    reading->document_bytes += result->byte_count;
     if (result->raw.bad.kind != BAD_NONE) {
         bad_count_record(&reading->bad, &result->raw.bad, place);
         return;
     }
     if (result->raw.cut && reading->rules.again == NULL) bad_count_cut_document(&reading->bad, place);
-    reading->empty_count += result->features == 0;
-    reading->few_count += result->few;
+    reading->empty_count += result->feature_count == 0;
+    reading->few_count += result->has_few;
 }
 
 /* Frees the batches whose documents the caller's thread has all got, so that the ring has room for others. */
@@ -217,7 +217,7 @@ static void free_finished_batches(struct reading *reading) {
         struct document_batch *batch = reading->ring[reading->freed % RING_BATCHES];
         pthread_mutex_lock(&reading->mutex);
         reading->freed++;
-        reading->ring_bytes -= batch->bytes;
+        reading->ring_bytes -= batch->memory_bytes;
         pthread_cond_signal(&reading->has_room);
         pthread_mutex_unlock(&reading->mutex);
         free_batch(batch);
@@ -293,11 +293,11 @@ static void warn_of_few_features(const struct reading *reading, uint64_t good_co
                      good_count, (double)few * percent,
                      rules->shingling.unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
     } else if (min_features > 0) {
-        char what[48] = "no features";
-        if (min_features > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", min_features);
+        char shortage[48] = "no features";
+        if (min_features > 1) snprintf(shortage, sizeof shortage, "fewer than %" PRIu64 " features", min_features);
         if (few > 0)
             complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with %s", few, good_count,
-                     (double)few * percent, what);
+                     (double)few * percent, shortage);
     } else {
         if (empty > 0 && makes_sketches(rules))
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
@@ -340,7 +340,7 @@ static void end_threads(struct reading *reading) {
     if (reading->stopped) (void)!write(reading->stop_pipe[1], "", 1);
     pthread_mutex_unlock(&reading->mutex);
     if (reading->has_cutter) pthread_join(reading->cutter, NULL);
-    for (unsigned i = 0; i < reading->started_workers; i++) pthread_join(reading->threads[i].thread, NULL);
+    for (unsigned i = 0; i < reading->started_workers; i++) pthread_join(reading->threads[i].handle, NULL);
 }
 
 /* ---- The whole ---- */
@@ -381,7 +381,7 @@ static bool check_expected_recipe(const char *expected, const char *recipe) {
 static bool may_have_manuals(const struct reading_rules *rules, const struct strings *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
     if (rules->format == FORMAT_MAN || rules->again != NULL) return true;
-    return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
+    return rules->format == FORMAT_AUTO && documents_have_manual_page(paths, &rules->globs);
 }
 
 /* Appends MANUAL_PART to the recipe if there are manual pages and the recipe lacks it. If the recipe is that of an
@@ -403,7 +403,7 @@ static bool complete_recipe(struct reading *reading, const struct strings *paths
 
 /* Opens what the threads share, and the workers. Returns false after a complaint. The caller calls free_reading in
  * either case. */
-static bool prepare_reading(struct reading *reading, const struct strings *paths) {
+static bool open_shared_and_workers(struct reading *reading, const struct strings *paths) {
     const struct reading_rules *rules = &reading->rules;
     reading->documents = (struct documents){
         .format = rules->format,
@@ -453,7 +453,7 @@ struct reading *reading_open(const struct reading_rules *rules, const struct str
     pthread_cond_init(&reading->has_room, NULL);
     pthread_cond_init(&reading->has_batch, NULL);
     pthread_cond_init(&reading->is_next_done, NULL);
-    if (complete_recipe(reading, paths) && prepare_reading(reading, paths)) return reading;
+    if (complete_recipe(reading, paths) && open_shared_and_workers(reading, paths)) return reading;
     free_reading(reading);
     return NULL;
 }
@@ -470,7 +470,7 @@ static enum reading_status end_reading(struct reading *reading) {
     if (!reading->has_cutter) return READING_FAILED;
     progress_show_documents_in_all(&reading->progress, reading->document_count, reading->document_bytes);
     const bool any_good = rules->again != NULL || report_totals(reading);
-    if (!reading->has_returned_all || !reading->cut_all) return READING_FAILED;
+    if (!reading->has_returned_all || !reading->all_cut) return READING_FAILED;
     const bool is_partial = !any_good || reading->documents.failed || reading->bad.of[BAD_FILE] > 0;
     return is_partial ? READING_PARTLY : READING_WELL;
 }
@@ -523,11 +523,11 @@ enum reading_status reading_print(const struct reading_rules *rules, const struc
     struct reading *reading = reading_open(rules, paths);
     if (reading == NULL) return READING_FAILED;
     const char *recipe = reading_get_recipe(reading);
-    const bool is_stated = recipe != NULL && rules->train == NULL;
-    if (is_stated) output_format(&reading->output, "#recipe\t%s\n", recipe);
+    const bool is_recipe_printed = recipe != NULL && rules->train == NULL;
+    if (is_recipe_printed) output_format(&reading->output, "#recipe\t%s\n", recipe);
     print_all_lines(reading);
     enum reading_status status = end_reading(reading);
-    if (is_stated) print_total_line(reading, status != READING_WELL);
+    if (is_recipe_printed) print_total_line(reading, status != READING_WELL);
     if (!output_close(&reading->output)) status = READING_FAILED;
     if (status == READING_WELL && rules->train != NULL && !text_table_write(reading->table, rules->train))
         status = READING_FAILED;

@@ -17,10 +17,10 @@ enum reading_product { MAKES_LINES, MAKES_SHINGLES, MAKES_BODY, MAKES_FINGERPRIN
 
 /* A part of a text that is compared by itself (parts.h). */
 struct made_part {
-    uint32_t number; /* Among all parts of the text, from 1. */
-    uint32_t bytes;  /* Of its text in UTF-8. */
-    uint32_t words;
-    uint32_t shingles; /* How many it has. In made->shingles, they follow those of the part before. */
+    uint32_t number;     /* Among all parts of the text, from 1. */
+    uint32_t byte_count; /* Of its text in UTF-8. */
+    uint32_t word_count;
+    uint32_t shingle_count; /* In made->shingles, its shingles follow those of the part before. */
 };
 
 /* The most bytes of a text that are stored. */

@@ -55,8 +55,8 @@ static bool begins_as_html(struct span first_bytes) {
 static enum document_format find_format_by_content(const char *path, struct span first_bytes) {
     if (begins_with(first_bytes, "WARC/")) return FORMAT_WARC;
     if (begins_as_html(first_bytes)) return FORMAT_HTML;
-    bool is_named = manual_has_page_name(path, strlen(path) - source_find_ending_length(path));
-    return is_named && manual_begins_as_page(first_bytes.bytes, first_bytes.length) ? FORMAT_MAN : FORMAT_PLAIN;
+    bool has_page_name = manual_has_page_name(path, strlen(path) - source_find_ending_length(path));
+    return has_page_name && manual_begins_as_page(first_bytes.bytes, first_bytes.length) ? FORMAT_MAN : FORMAT_PLAIN;
 }
 
 /* Returns whether a line begins with 16 hex digits, and a tab or a carriage return if more follows. Sets *has_letter to
@@ -83,51 +83,51 @@ static bool are_fingerprint_lines(struct span first_bytes) {
     return has_fingerprint && has_letter;
 }
 
-/* Returns by its first bytes and its name what kind of file without text it is; BINARY_NONE if it may be a text. */
-static enum binary find_binary(const char *path, struct span first_bytes) {
+/* Returns by its first bytes and its name what kind of file without text it is; NONTEXT_NONE if it may be a text. */
+static enum nontext find_nontext(const char *path, struct span first_bytes) {
     static const struct {
         const char *mark, *ending;
-        enum binary binary;
+        enum nontext nontext;
     } marks[] = {
-        {"%PDF-", "", BINARY_PDF},
-        {"PAR1", "", BINARY_PARQUET},
-        {"\x93NUMPY", "", BINARY_NPY},
-        {"", ".u64", BINARY_U64},
-        {"filedesc://", "", BINARY_ARC},
-        {"PK\x03\x04", ".wacz", BINARY_WACZ},
-        {"PK\x03\x04", ".docx", BINARY_DOCX},
-        {"PK\x03\x04", "", BINARY_ZIP},
+        {"%PDF-", "", NONTEXT_PDF},
+        {"PAR1", "", NONTEXT_PARQUET},
+        {"\x93NUMPY", "", NONTEXT_NPY},
+        {"", ".u64", NONTEXT_U64},
+        {"filedesc://", "", NONTEXT_ARC},
+        {"PK\x03\x04", ".wacz", NONTEXT_WACZ},
+        {"PK\x03\x04", ".docx", NONTEXT_DOCX},
+        {"PK\x03\x04", "", NONTEXT_ZIP},
     };
     char charset[CHARSET_NAME_SIZE] = "";
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (begins_with(first_bytes, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].binary;
+        if (begins_with(first_bytes, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].nontext;
     }
     charset_remove_mark(&first_bytes, charset);
     bool is_wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0; /* UTF-16 or UTF-32, whose texts have NULs. */
     bool has_nul = first_bytes.length > 0 && memchr(first_bytes.bytes, '\0', first_bytes.length) != NULL;
-    return has_nul && !is_wide ? BINARY_OTHER : BINARY_NONE;
+    return has_nul && !is_wide ? NONTEXT_OTHER : NONTEXT_NONE;
 }
 
 /* ---- What is not read ---- */
 
 static const struct {
     const char *name, *problem;
-} kinds[BINARY_KINDS] = {
-    [BINARY_PDF] = {"PDF", "it is PDF, and not a text; convert it, as pdftotext does, and give that"},
-    [BINARY_PARQUET] = {"Parquet", "it is Parquet, and not a text; python3 -m libidx dedup reads it"},
-    [BINARY_NPY] = {"NumPy's",
-                    "it is an array of NumPy, and not a text; idx clusters and idx build read fingerprints in it"},
-    [BINARY_U64] = {"u64", "it has fingerprints by its name, and no text; idx clusters and idx build read them"},
-    [BINARY_ARC] = {"ARC", "it is ARC, which came before WARC, and not a text; convert it to WARC, and give that"},
-    [BINARY_WACZ] = {"WACZ", "it is WACZ, and not a text; unpack it, as unzip does, and give the WARC files in it"},
-    [BINARY_DOCX] = {"DOCX", "it is a document of Word, and not a text; convert it, as pandoc does, and give that"},
-    [BINARY_ZIP] = {"ZIP", "it is ZIP, and not a text; unpack it, as unzip does, and give what is in it"},
-    [BINARY_OTHER] = {"with NUL bytes", "it has a NUL byte in its first 8 KiB, so it is not a text"},
+} nontext_kinds[NONTEXT_KINDS] = {
+    [NONTEXT_PDF] = {"PDF", "it is PDF, and not a text; convert it, as pdftotext does, and give that"},
+    [NONTEXT_PARQUET] = {"Parquet", "it is Parquet, and not a text; python3 -m libidx dedup reads it"},
+    [NONTEXT_NPY] = {"NumPy's",
+                     "it is an array of NumPy, and not a text; idx clusters and idx build read fingerprints in it"},
+    [NONTEXT_U64] = {"u64", "it has fingerprints by its name, and no text; idx clusters and idx build read them"},
+    [NONTEXT_ARC] = {"ARC", "it is ARC, which came before WARC, and not a text; convert it to WARC, and give that"},
+    [NONTEXT_WACZ] = {"WACZ", "it is WACZ, and not a text; unpack it, as unzip does, and give the WARC files in it"},
+    [NONTEXT_DOCX] = {"DOCX", "it is a document of Word, and not a text; convert it, as pandoc does, and give that"},
+    [NONTEXT_ZIP] = {"ZIP", "it is ZIP, and not a text; unpack it, as unzip does, and give what is in it"},
+    [NONTEXT_OTHER] = {"with NUL bytes", "it has a NUL byte in its first 8 KiB, so it is not a text"},
 };
 
-const char *sniff_get_binary_name(enum binary binary) { return kinds[binary].name; }
+const char *sniff_get_nontext_name(enum nontext nontext) { return nontext_kinds[nontext].name; }
 
-const char *sniff_get_binary_problem(enum binary binary) { return kinds[binary].problem; }
+const char *sniff_get_nontext_problem(enum nontext nontext) { return nontext_kinds[nontext].problem; }
 
 static const char fingerprints_refusal[] =
     "it begins with #recipe, and so it holds fingerprints, not texts; idx clusters reads them, and so do idx build and "
@@ -192,7 +192,7 @@ struct sniffed sniff_file(const struct documents *documents, struct span first_b
     first_bytes = limit_to_sniffed(first_bytes);
     if (documents->format == FORMAT_AUTO) find_format_and_refusal(documents, first_bytes, in_folder, &sniffed);
     if (is_one_document(sniffed.format) && (in_folder || documents->format == FORMAT_AUTO))
-        sniffed.binary = find_binary(documents->path, first_bytes);
+        sniffed.nontext = find_nontext(documents->path, first_bytes);
     return sniffed;
 }
 
@@ -201,6 +201,6 @@ struct sniffed sniff_one_document(const char *path, struct span first_bytes) {
     first_bytes = limit_to_sniffed(first_bytes);
     if (sniffed.format == FORMAT_AUTO) sniffed.format = find_format_by_content(path, first_bytes);
     if (!is_one_document(sniffed.format)) sniffed.format = FORMAT_PLAIN;
-    sniffed.binary = find_binary(path, first_bytes);
+    sniffed.nontext = find_nontext(path, first_bytes);
     return sniffed;
 }

@@ -15,13 +15,13 @@ void text_options_init(struct text_options *options) {
                                                .extract = {.json.text = "text"}}};
 }
 
-bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *values) {
+bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *value_count) {
     const struct idx_text_shingle_options *shingling = &options->rules.shingling;
-    *values = idx_sketch_values(threshold);
-    if (*values > IDX_MAX_SKETCH)
+    *value_count = idx_sketch_values(threshold);
+    if (*value_count > IDX_MAX_SKETCH)
         return complain_of_usage("--resemble %.4g needs sketches of more than %d values; give 0.17 or more",
                                  (double)threshold / (double)IDX_THRESHOLD_ONE, IDX_MAX_SKETCH);
-    snprintf(options->recipe, sizeof options->recipe, "minhash:%u;%s=%u", *values,
+    snprintf(options->recipe, sizeof options->recipe, "minhash:%u;%s=%u", *value_count,
              shingling->unit == IDX_TEXT_CHARACTERS ? "chars" : "words", shingling->width);
     options->rules.recipe = options->recipe;
     return true;

@@ -14,9 +14,9 @@ struct text_options {
 };
 
 /* Sets the recipe to minhash:M, by the shingles of the rules, with M so large that sketches find texts with a
- * resemblance of `threshold` or more, in units of 1/IDX_THRESHOLD_ONE. Sets *values to M. Returns false, after a
+ * resemblance of `threshold` or more, in units of 1/IDX_THRESHOLD_ONE. Sets *value_count to M. Returns false, after a
  * complaint, if M is more than IDX_MAX_SKETCH. */
-bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *values);
+bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *value_count);
 
 /* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
 extern const char *const text_format_names[];

@@ -47,15 +47,15 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     return true;
 }
 
-/* Adds the feature of a line to a SimHash, with the weight that may follow behind a tab, or else 1. Adds 1 to *count.
- * Sets *bad and returns false if the line is bad. */
+/* Adds the feature of a line to a SimHash, with the weight that may follow behind a tab, or else 1. Adds 1 to
+ * *feature_count. Sets *bad and returns false if the line is bad. */
 static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
-                             uint64_t *count, struct bad *bad) {
+                             uint64_t *feature_count, struct bad *bad) {
     struct span rest = line, feature = span_cut(&rest, '\t');
     int64_t weight = IDX_DECIMAL_WEIGHT_ONE;
     bool has_weight = feature.length < line.length;
     if (has_weight && !parse_weight(rest.bytes, rest.length, &weight, bad)) return false;
-    ++*count;
+    ++*feature_count;
     return add_feature(simhash, feature, weight, rules, bad);
 }
 
@@ -73,10 +73,10 @@ static bool add_token(struct idx_simhash *simhash, struct span token, const stru
            add_feature(simhash, feature, weight, rules, bad);
 }
 
-/* Adds the tokens of a line to a SimHash, and their number to *count. Blanks or tabs are between them. Sets *bad and
- * returns false if one is bad. */
+/* Adds the tokens of a line to a SimHash, and their number to *feature_count. Blanks or tabs are between them. Sets
+ * *bad and returns false if one is bad. */
 static bool add_tokens(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
-                       uint64_t *count, struct bad *bad) {
+                       uint64_t *feature_count, struct bad *bad) {
     /* The end of the line ends the last token, so the loop goes there as well. */
     for (size_t token_begin = 0, token_end = 0; token_end <= line.length; token_end++) {
         if (token_end < line.length && line.bytes[token_end] != ' ' && line.bytes[token_end] != '\t') continue;
@@ -84,7 +84,7 @@ static bool add_tokens(struct idx_simhash *simhash, struct span line, const stru
         token_begin = token_end + 1;
         if (token.length == 0) continue;
         if (!add_token(simhash, token, rules, bad)) return false;
-        ++*count;
+        ++*feature_count;
     }
     return true;
 }
@@ -92,8 +92,8 @@ static bool add_tokens(struct idx_simhash *simhash, struct span line, const stru
 /* Makes the fingerprint of a document's lines, which have one ID: ID<TAB>feature[<TAB>weight], or with rules->tokens
  * ID<TAB>feature:weight feature:weight... Sets *id, which points into the lines, *fingerprint, and *feature_count to
  * how many features there are. Sets *bad and returns false if a line is bad; *id is set even then if a line had one. */
-static bool fingerprint_features(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
-                                 uint64_t *fingerprint, uint64_t *feature_count, struct bad *bad) {
+static bool fingerprint_lines(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
+                              uint64_t *fingerprint, uint64_t *feature_count, struct bad *bad) {
     struct idx_simhash simhash;
     struct span rest;
     idx_simhash_init(&simhash);
@@ -105,8 +105,8 @@ static bool fingerprint_features(struct span lines, const struct extract_rules *
         if (!ok) return false;
     }
     /* Without features, all bits are ties, but the fingerprint is 0. */
-    bool has_ties = rules->ties && *feature_count > 0;
-    *fingerprint = idx_simhash_finish(&simhash, bits) | (has_ties ? idx_simhash_ties(&simhash, bits) : 0);
+    bool sets_ties = rules->ties && *feature_count > 0;
+    *fingerprint = idx_simhash_finish(&simhash, bits) | (sets_ties ? idx_simhash_ties(&simhash, bits) : 0);
     return true;
 }
 
@@ -230,10 +230,10 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
                              struct bad *bad) {
     struct span lines = {raw->bytes.bytes, raw->bytes.length};
     struct fields fields;
-    *result = (struct text_result){.count = 1};
+    *result = (struct text_result){.count = 1}; /* Features make one fingerprint; for texts, it is set anew. */
     if (raw->format == FORMAT_FEATURES)
-        return fingerprint_features(lines, reader->extractor.rules, reader->bits, &result->id, result->fingerprints,
-                                    &result->features, bad);
+        return fingerprint_lines(lines, reader->extractor.rules, reader->bits, &result->id, result->fingerprints,
+                                 &result->features, bad);
     bool ok = extract_checking_memory(reader, raw, &fields, bad);
     result->id = fields.id;
     result->body = fields.body;
@@ -253,17 +253,17 @@ bool text_reader_extract(struct text_reader *reader, struct raw_document *raw, s
  * words: then libidxtext says how many shingles there are, and is called again. */
 bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad) {
-    size_t count = body->length / 3 + 1, capacity = 0;
+    size_t shingle_count = body->length / 3 + 1, capacity = 0;
     enum idx_status status = IDX_OK;
     struct idx_error error;
-    while (capacity < count) {
-        capacity = count;
+    while (capacity < shingle_count) {
+        capacity = shingle_count;
         void *hashes = output_reserve(list, capacity * sizeof(uint64_t));
         if (hashes == NULL) return bad_set_memory(bad);
-        status = idx_text_shingles(body->bytes, body->length, shingling, hashes, capacity, &count, &error);
+        status = idx_text_shingles(body->bytes, body->length, shingling, hashes, capacity, &shingle_count, &error);
     }
     if (!check_text_status(status, &error, bad)) return false;
-    list->length += count * sizeof(uint64_t);
+    list->length += shingle_count * sizeof(uint64_t);
     return true;
 }
 
@@ -277,12 +277,13 @@ static bool count_word(void *context, const struct idx_text_word *word) {
 /* If a text has two or more shingles of words, each word except the last width - 1 begins one, so their number follows.
  * With one shingle, a text may have fewer words than the width, so they are counted. */
 bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingle_count,
-                      uint64_t *words, struct bad *bad) {
+                      uint64_t *word_count, struct bad *bad) {
     struct idx_error error;
     bool is_known = shingle_count == 0 || (shingle_count > 1 && shingling->unit == IDX_TEXT_WORDS);
-    *words = is_known && shingle_count > 0 ? shingle_count + shingling->width - 1 : 0;
+    *word_count = is_known && shingle_count > 0 ? shingle_count + shingling->width - 1 : 0;
     return is_known ||
-           check_text_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
+           check_text_status(idx_text_visit_words(body->bytes, body->length, count_word, word_count, &error), &error,
+                             bad);
 }
 
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,

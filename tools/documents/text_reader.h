@@ -75,11 +75,11 @@ bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, 
 bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad);
 
-/* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingle_count` is how many shingles by
+/* Sets *word_count to how many words a text has, or to 0 if it has no shingles. `shingle_count` is how many shingles by
  * `shingling` it has, repetitions included. Sets *bad and returns false if ICU can't cut the text, or if memory ran
- * out; then *words is unspecified. */
+ * out; then *word_count is unspecified. */
 bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingle_count,
-                      uint64_t *words, struct bad *bad);
+                      uint64_t *word_count, struct bad *bad);
 
 /* Reads a table of document frequencies, which text_table_free frees. Returns false after a complaint. */
 bool text_table_read(struct idx_text_table **table, const char *path);

@@ -48,14 +48,14 @@ bool makes_sketches(const struct reading_rules *rules) {
            recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
 }
 
-/* Sets result->features to how many features a text has, and result->few to whether these are fewer than min_features;
- * if that is 0, to whether they are fewer than FEW_FEATURES, which counts for SimHash alone. Returns whether the text
- * has at least min_features. */
+/* Sets result->feature_count to how many features a text has, and result->has_few to whether these are fewer than
+ * min_features; if that is 0, to whether they are fewer than FEW_FEATURES, which counts for SimHash alone. Returns
+ * whether the text has at least min_features. */
 static bool note_feature_count(const struct reading_rules *rules, struct document_result *result,
                                const struct text_result *text) {
     uint64_t few_limit = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
-    result->features = text->features;
-    result->few = text->features < (rules->min_features > 0 ? rules->min_features : few_limit);
+    result->feature_count = text->features;
+    result->has_few = text->features < (rules->min_features > 0 ? rules->min_features : few_limit);
     return text->features >= rules->min_features;
 }
 
@@ -65,7 +65,7 @@ static bool append_shingles(const struct reading_rules *rules, struct document_r
     size_t length_before = output->length;
     if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
     result->made.shingle_count = (output->length - length_before) / sizeof(uint64_t);
-    result->few = result->made.shingle_count == 0;
+    result->has_few = result->made.shingle_count == 0;
     return true;
 }
 
@@ -76,21 +76,21 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
                                  uint32_t number, struct output *output) {
     struct made *made = &result->made;
     const size_t length_before = output->length;
-    uint64_t words;
+    uint64_t word_count;
     const struct idx_text_shingle_options *shingling = &worker->rules->shingling;
-    const uint32_t bytes = (uint32_t)part.length; /* With the marks of quotation, which are removed below. */
+    const uint32_t byte_count = (uint32_t)part.length; /* With the marks of quotation, which are removed below. */
     if (!parts_unquote(&part, &worker->unquoted)) return bad_set_memory(&result->raw.bad);
     if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
-    const uint32_t shingles = (uint32_t)((output->length - length_before) / sizeof(uint64_t));
-    const bool counted = text_count_words(&part, shingling, shingles, &words, &result->raw.bad);
-    if (!counted || words < worker->rules->min_words || words == 0) {
+    const uint32_t shingle_count = (uint32_t)((output->length - length_before) / sizeof(uint64_t));
+    const bool counted = text_count_words(&part, shingling, shingle_count, &word_count, &result->raw.bad);
+    if (!counted || word_count < worker->rules->min_words || word_count == 0) {
         output->length = length_before;
-        made->other_words += counted ? words : 0;
+        made->other_words += counted ? word_count : 0;
         return counted;
     }
-    const struct made_part record = {.number = number, .bytes = bytes, .words = (uint32_t)words, .shingles = shingles};
+    const struct made_part record = {number, byte_count, (uint32_t)word_count, shingle_count};
     output_bytes(&worker->parts, &record, sizeof record);
-    made->shingle_count += shingles;
+    made->shingle_count += shingle_count;
     made->part_count++;
     return true;
 }
@@ -99,14 +99,13 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
  * appends nothing, sets result->raw.bad, and returns false. */
 static bool append_all_parts(struct worker *worker, struct document_result *result, const struct span *body,
                              struct output *output) {
-    const struct reading_rules *rules = worker->rules;
     const struct raw_document *raw = &result->raw;
-    struct parts parts = {.rest = *body, .by = rules->by};
+    struct parts parts = {.rest = *body, .by = worker->rules->by};
     struct span part = {raw->bytes.bytes, raw->bytes.length};
     bool is_escaped, ok = true;
     /* The parts of texts in UTF-16 could not be cut out of their files later, so these texts are bad. */
     if (raw->unit == UNIT_FILE && raw->format == FORMAT_PLAIN &&
-        !parts_find_text(&rules->extract, raw->format, part, &part, &is_escaped, &result->raw.bad))
+        !parts_find_text(&worker->rules->extract, raw->format, part, &part, &is_escaped, &result->raw.bad))
         return false;
     struct made *made = &result->made;
     worker->parts.length = 0;
@@ -119,7 +118,7 @@ static bool append_all_parts(struct worker *worker, struct document_result *resu
         return false;
     }
     output_bytes(output, worker->parts.bytes, worker->parts.length);
-    result->few = made->part_count == 0 && made->other_words == 0;
+    result->has_few = made->part_count == 0 && made->other_words == 0;
     return true;
 }
 
@@ -144,7 +143,7 @@ static void append_shingles_or_body(struct worker *worker, struct document_resul
     struct raw_document *raw = &result->raw;
     struct made *made = &result->made;
     struct span id = {NULL, 0}, body = {NULL, 0};
-    result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
+    result->feature_count = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
     bool ok = text_reader_extract(&worker->reader, raw, &id, &body, &raw->bad);
     if (ok && rules->makes == MAKES_SHINGLES)
         ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &body, output)
@@ -167,7 +166,7 @@ static void process_document(struct worker *worker, struct document_result *resu
     if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
     if (rules->train != NULL) {
         text_table_add(worker->table, &worker->reader, raw, &raw->bad);
-        result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
+        result->feature_count = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
     } else if (rules->makes == MAKES_FINGERPRINTS) {
         append_fingerprints(worker, result, output);
     } else if (rules->makes != MAKES_LINES) {
@@ -209,10 +208,9 @@ bool worker_process_batch(struct worker *worker, struct document_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
-        const struct reading_rules *rules = worker->rules;
-        if (rules->makes != MAKES_LINES) pad_to_64_bits(&batch->output);
+        if (worker->rules->makes != MAKES_LINES) pad_to_64_bits(&batch->output);
         result->begin = batch->output.length;
-        if (ok && may_exceed_share(rules, find_max_bytes(rules, raw)))
+        if (ok && may_exceed_share(worker->rules, find_max_bytes(worker->rules, raw)))
             process_large_document(worker, result, &batch->output);
         else if (ok)
             process_document(worker, result, &batch->output);

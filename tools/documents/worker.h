@@ -18,16 +18,17 @@ enum { FEW_FEATURES = 8 };
 /* What became of a document. */
 struct document_result {
     struct raw_document raw; /* Its bytes are freed once they are fingerprinted. */
-    size_t bytes;            /* How many it had. */
-    uint64_t features;       /* UINT64_MAX: they were not counted. */
-    bool few;                /* It has few features, or no shingles or parts, which is reported. */
+    size_t byte_count;       /* How many bytes it had. */
+    uint64_t feature_count;  /* UINT64_MAX: they were not counted. */
+    bool has_few;            /* It has few features, or no shingles or parts, which is reported. */
     size_t begin, end;       /* Where in the batch's output is what was made of it. */
     struct made made;        /* Its counts and lengths; batch_find_made sets its pointers. */
 };
 
 /* Documents that one worker fingerprints. */
 struct document_batch {
-    size_t count, bytes; /* How many there are, and their memory when they were added. */
+    size_t count;        /* How many documents there are. */
+    size_t memory_bytes; /* The memory of the documents when they were added. */
     struct document_result results[BATCH_DOCUMENTS];
     struct output output; /* What was made of all of them, one behind the other. */
     bool done;            /* A worker is done with it. */
