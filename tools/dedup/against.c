@@ -11,19 +11,19 @@ static bool apply_shingling_of_index(const struct idx_index *index, const char *
                                      struct idx_text_shingle_options *shingling) {
     struct idx_properties properties;
     idx_get_properties(index, &properties);
-    struct idx_text_shingle_options stored;
-    shingling_read_recipe(properties.recipe, &stored);
+    struct idx_text_shingle_options stored_shingling;
+    shingling_read_recipe(properties.recipe, &stored_shingling);
     if (properties.sketch == 0)
         return complain_of_usage(
             "%s is an index of fingerprints, but --against takes texts, or an index of texts; what "
             "is near to one of the index is printed by: idx fingerprint FILE… | idx lookup "
             "--exists %s",
             path, path);
-    if (is_shingle_given && (stored.unit != shingling->unit || stored.width != shingling->width))
+    if (is_shingle_given && (stored_shingling.unit != shingling->unit || stored_shingling.width != shingling->width))
         return complain_of_usage("%s has the shingles of --shingle %s%u, and no others; leave this option out", path,
-                                 stored.unit == IDX_TEXT_CHARACTERS ? "chars:" : "", stored.width);
-    shingling->unit = stored.unit;
-    shingling->width = stored.width;
+                                 stored_shingling.unit == IDX_TEXT_CHARACTERS ? "chars:" : "", stored_shingling.width);
+    shingling->unit = stored_shingling.unit;
+    shingling->width = stored_shingling.width;
     return true;
 }
 
@@ -42,13 +42,13 @@ bool against_open(struct idx_index **index, const char *path, bool is_shingle_gi
 /* Adds the texts of the file or folder at `path`, or their parts if `rules` divide them, to `resemble`. Leaves out
  * those that are bad or have no shingles. Returns false after a complaint, or if a signal was noted. */
 static bool add_texts_of_files(const char *path, const struct reading_rules *rules, struct resemble *resemble) {
-    const struct strings texts = {(char **)(uintptr_t)&path, 1};
+    const struct strings paths = {(char **)(uintptr_t)&path, 1};
     struct reading_rules own_rules = *rules;
     own_rules.makes = MAKES_SHINGLES;
     own_rules.journal = NULL;
     own_rules.takes_others = false;
     if (resemble->contains.least > 0) own_rules.by = PARTS_DOCUMENT;
-    struct reading *reading = reading_open(&own_rules, &texts);
+    struct reading *reading = reading_open(&own_rules, &paths);
     const struct made *made;
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL && !interrupt_is_noted()) {

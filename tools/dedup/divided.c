@@ -62,17 +62,17 @@ struct spread {
 /* Returns an array with the spread of each part, by its index in `parts`; parts that are not kept have a spread of 0.
  * The caller frees it. Returns NULL after a complaint if memory ran out. */
 static struct spread *count_documents_of_parts(const struct divided *divided, const struct resemble *resemble) {
-    struct spread *spread = calloc((size_t)divided->part_count + 1, sizeof *spread);
-    if (spread == NULL) complain("out of memory");
-    for (uint64_t i = 0; i < divided->part_count && spread != NULL; i++) {
+    struct spread *spreads = calloc((size_t)divided->part_count + 1, sizeof *spreads);
+    if (spreads == NULL) complain("out of memory");
+    for (uint64_t i = 0; i < divided->part_count && spreads != NULL; i++) {
         if (resemble_is_like_known(resemble, i)) continue;
-        struct spread *part_spread = &spread[resemble->kept[resemble->known + i].kept - resemble->known];
+        struct spread *part_spread = &spreads[resemble->kept[resemble->known + i].kept - resemble->known];
         const uint32_t document = divided->parts[i].document + 1;
         /* The parts of a document follow each other, so it is enough to know the last one that was counted. */
         part_spread->document_count += part_spread->last_document != document;
         part_spread->last_document = document;
     }
-    return spread;
+    return spreads;
 }
 
 /* A part that resembles others is dropped if at least this many documents have it or one like it. */
@@ -81,32 +81,32 @@ struct min_spread {
     uint64_t of_first;  /* For the first one; UINT64_MAX: it is kept. */
 };
 
-/* Returns whether the part with index `part` in `parts` is dropped. It joins the part with index `kept`, which is the
- * same for the first one of parts that resemble each other. */
-static bool is_part_dropped(const struct divided *divided, const struct spread *spread,
+/* Returns whether the part with index `part` in `parts` is dropped. It joins the part with index `kept`, which is
+ * the same for the first one of parts that resemble each other. */
+static bool is_part_dropped(const struct divided *divided, const struct spread *spreads,
                             const struct min_spread *min_spread, uint64_t part, uint64_t kept) {
-    const bool is_within = divided->parts[kept].document == divided->parts[part].document;
-    if (spread[kept].document_count >= min_spread->of_first) return true;
-    return part != kept && (!is_within || divided->within) && spread[kept].document_count >= min_spread->of_copies;
+    const bool same_document = divided->parts[kept].document == divided->parts[part].document;
+    if (spreads[kept].document_count >= min_spread->of_first) return true;
+    return part != kept && (!same_document || divided->within) && spreads[kept].document_count >= min_spread->of_copies;
 }
 
 /* Marks the parts that are dropped, and sums up their bytes. A copy that is not dropped, because of `again` or
  * `within`, becomes a part that is kept in `resemble` as well. */
-static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spread) {
-    const uint64_t again = quota_find_count(&divided->again, divided->document_count);
-    struct min_spread min_spread = {.of_copies = again, .of_first = UINT64_MAX};
+static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spreads) {
+    const uint64_t min_documents = quota_find_count(&divided->again, divided->document_count);
+    struct min_spread min_spread = {.of_copies = min_documents, .of_first = UINT64_MAX};
     /* A part that only one document has is no copy of anything, so it stays. */
-    if (divided->all_copies) min_spread.of_first = again < 2 ? 2 : again;
+    if (divided->all_copies) min_spread.of_first = min_documents < 2 ? 2 : min_documents;
     for (uint64_t i = 0; i < divided->part_count; i++) {
         const bool is_known = resemble_is_like_known(resemble, i);
-        const uint64_t kept = is_known ? i : resemble->kept[resemble->known + i].kept - resemble->known;
-        if (!is_known && !is_part_dropped(divided, spread, &min_spread, i, kept)) {
-            if (kept != i) resemble_keep_document(resemble, i);
+        const uint64_t kept_part = is_known ? i : resemble->kept[resemble->known + i].kept - resemble->known;
+        if (!is_known && !is_part_dropped(divided, spreads, &min_spread, i, kept_part)) {
+            if (kept_part != i) resemble_keep_document(resemble, i);
             continue;
         }
         bit_set(divided->dropped, i);
         divided->dropped_bytes += divided->parts[i].byte_count;
-        divided->first_count += !is_known && kept == i;
+        divided->first_count += !is_known && kept_part == i;
     }
 }
 
@@ -127,14 +127,14 @@ static void mark_documents_to_drop(struct divided *divided) {
 }
 
 bool divided_decide(struct divided *divided, struct resemble *resemble) {
-    struct spread *spread = count_documents_of_parts(divided, resemble);
-    if (spread == NULL) return false;
+    struct spread *spreads = count_documents_of_parts(divided, resemble);
+    if (spreads == NULL) return false;
     divided->dropped = bits_allocate(divided->part_count);
     divided->gone = bits_allocate(divided->document_count);
     const bool ok = divided->dropped != NULL && divided->gone != NULL;
-    if (ok) mark_dropped_parts(divided, resemble, spread);
+    if (ok) mark_dropped_parts(divided, resemble, spreads);
     if (ok) mark_documents_to_drop(divided);
-    free(spread);
+    free(spreads);
     return ok;
 }
 

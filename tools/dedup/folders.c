@@ -38,13 +38,13 @@ static char *make_name_in_tree(const char *path) {
 }
 
 /* Returns the rank of a byte of a name: by its value, but the end of the name goes first, and then the slash. */
-static unsigned rank_byte(unsigned char byte) { return byte == '/' ? 1 : byte == '\0' ? 0 : byte + 1U; }
+static unsigned rank_name_byte(unsigned char byte) { return byte == '/' ? 1 : byte == '\0' ? 0 : byte + 1U; }
 
 /* Compares two names by the ranks of their bytes, for qsort. So the contents of a folder follow the folder. */
 static int compare_names(const void *first, const void *second) {
     const unsigned char *a = *(const unsigned char *const *)first, *b = *(const unsigned char *const *)second;
     while (*a == *b && *a != '\0') a++, b++;
-    return (rank_byte(*a) > rank_byte(*b)) - (rank_byte(*a) < rank_byte(*b));
+    return (rank_name_byte(*a) > rank_name_byte(*b)) - (rank_name_byte(*a) < rank_name_byte(*b));
 }
 
 /* Returns whether a name in a tree is that of the folder, or of something in it. A folder "" is the tree itself. */
@@ -68,7 +68,7 @@ static bool sort_and_check_names(char **names, size_t count) {
 }
 
 /* Checks that all files of these inputs have names of their own in a tree. Returns false after a complaint. */
-static bool tree_check_inputs(const struct strings *paths) {
+static bool tree_check_input_names(const struct strings *paths) {
     char **names = calloc(paths->count + 1, sizeof *names);
     bool ok = names != NULL;
     for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = make_name_in_tree(paths->values[i])) != NULL;
@@ -83,14 +83,14 @@ static bool tree_check_inputs(const struct strings *paths) {
 
 /* Returns whether there is a folder at `path` that can be read and has no entries. */
 static bool is_empty_folder(const char *path) {
-    DIR *entries = opendir(path);
+    DIR *folder = opendir(path);
     const struct dirent *entry;
-    if (entries == NULL) return false;
+    if (folder == NULL) return false;
     do {
-        entry = readdir(entries);
+        entry = readdir(folder);
     } while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
     const bool is_empty = entry == NULL;
-    closedir(entries);
+    closedir(folder);
     return is_empty;
 }
 
@@ -98,29 +98,29 @@ static bool is_empty_folder(const char *path) {
  * is mounted, nor named through itself, as by "folder/.", which makes it its own parent. `parent` is the folder that
  * `place` is in. `place` must have no slash at its end, with which a link to a folder would look like the folder.
  * Returns false after a complaint. */
-static bool check_place(const struct tree *tree, const char *place, const char *parent) {
+static bool check_place_can_be_replaced(const struct tree *tree, const char *place, const char *parent) {
     struct stat status, parent_status;
     /* Nothing is at the place. If not even the parent is there, folder_check_parent complains of that. */
     if (lstat(place, &status) != 0 || stat(parent, &parent_status) != 0) return true;
-    bool is_apart = status.st_dev != parent_status.st_dev;
-    if (!S_ISDIR(status.st_mode) || !is_empty_folder(place) || (!is_apart && status.st_ino == parent_status.st_ino))
+    bool is_mounted = status.st_dev != parent_status.st_dev;
+    if (!S_ISDIR(status.st_mode) || !is_empty_folder(place) || (!is_mounted && status.st_ino == parent_status.st_ino))
         return complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path,
                         tree->option);
-    return !is_apart || complain("%s: a file system is mounted there, and %s can't replace it; give the name of a "
-                                 "folder within it",
-                                 tree->path, tree->option);
+    return !is_mounted || complain("%s: a file system is mounted there, and %s can't replace it; give the name of a "
+                                   "folder within it",
+                                   tree->path, tree->option);
 }
 
 /* Checks that the tree, if it is asked for, can be made: nothing may be at its path but an empty folder, and its parent
  * must be a folder. Returns false after a complaint. */
-static bool tree_check(const struct tree *tree) {
+static bool tree_check_place(const struct tree *tree) {
     if (tree->path == NULL) return true;
     char *place = strdup(tree->path), *parent = folder_find_parent(tree->path);
     bool ok = place != NULL && parent != NULL;
     if (!ok) complain("out of memory");
     for (size_t length = ok ? strlen(place) : 0; length > 1 && place[length - 1] == '/'; length--)
         place[length - 1] = '\0';
-    ok = ok && check_place(tree, place, parent) && folder_check_parent(tree->path, tree->option);
+    ok = ok && check_place_can_be_replaced(tree, place, parent) && folder_check_parent(tree->path, tree->option);
     free(place);
     free(parent);
     return ok;
@@ -152,7 +152,7 @@ static bool tree_open(struct tree *tree) {
 
 /* Makes the folders that lead to `name` in the tree, unless they are there: of a/b/c.txt, a and a/b. Cuts the name off
  * at each slash for that, and restores it. Returns false after a complaint. */
-static bool make_folders(const struct tree *tree, char *name) {
+static bool make_parent_folders(const struct tree *tree, char *name) {
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool is_there = mkdirat(tree->descriptor, name, 0777) == 0 || errno == EEXIST;
@@ -167,7 +167,7 @@ int tree_create_file(const struct tree *tree, const char *path) {
     char *name = make_name_in_tree(path);
     int file = -1;
     if (name == NULL) complain("out of memory");
-    if (name != NULL && make_folders(tree, name)) {
+    if (name != NULL && make_parent_folders(tree, name)) {
         file = openat(tree->descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file < 0 && errno == EEXIST)
             complain("%s: two inputs would be written as '%s', or an input has the name of what %s adds; rename one",
@@ -232,7 +232,7 @@ bool folders_clean_places(const struct folders *folders, const char *report) {
 }
 
 bool folders_check(const struct folders *folders, const struct strings *paths) {
-    return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
+    return tree_check_place(&folders->kept) && tree_check_place(&folders->dropped) && tree_check_input_names(paths);
 }
 
 void folders_write_table_line(struct folders *folders, const struct idx_cluster_member *member,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Below this number of hashes, they are sorted by insertion. */
-enum { FEW_HASHES = 16 };
+enum { MIN_RADIX_SORTED = 16 };
 
 bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length) {
     if (!array_grow(&ids->hashes, &ids->capacity, ids->count, sizeof *ids->hashes)) return complain("out of memory");
@@ -22,9 +22,9 @@ bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length) {
 static void sort_by_insertion(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
-        size_t place = i;
-        for (; place > 0 && hashes[place - 1] > hash; place--) hashes[place] = hashes[place - 1];
-        hashes[place] = hash;
+        size_t slot = i;
+        for (; slot > 0 && hashes[slot - 1] > hash; slot--) hashes[slot] = hashes[slot - 1];
+        hashes[slot] = hash;
     }
 }
 
@@ -46,7 +46,7 @@ static size_t partition_by_bit(uint64_t *hashes, size_t count, uint64_t bit) {
 /* Sorts hashes that are equal in all bits above `bit`, a power of two, or in all bits if `bit` is 0. This is a radix
  * sort bit by bit, from `bit` down. Unlike qsort, it needs no memory beside the hashes. */
 static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
-    for (; count >= FEW_HASHES && bit != 0; bit >>= 1) {
+    for (; count >= MIN_RADIX_SORTED && bit != 0; bit >>= 1) {
         size_t zero_count = partition_by_bit(hashes, count, bit);
         sort_from_bit(hashes, zero_count, bit >> 1);
         hashes += zero_count;
@@ -57,24 +57,24 @@ static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
 
 void id_hashes_sort(struct id_hashes *ids) { sort_from_bit(ids->hashes, ids->count, UINT64_C(1) << 63); }
 
-void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents) {
-    *repeated = *documents = 0;
+void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated_ids, uint64_t *document_count) {
+    *repeated_ids = *document_count = 0;
     for (size_t i = 0, next; i < ids->count; i = next) {
         for (next = i + 1; next < ids->count && ids->hashes[next] == ids->hashes[i];) next++;
-        *repeated += next > i + 1;
-        *documents += next > i + 1 ? next - i : 0;
+        *repeated_ids += next > i + 1;
+        *document_count += next > i + 1 ? next - i : 0;
     }
 }
 
 bool id_hashes_report_repeated(struct id_hashes *ids, const char *advice) {
-    uint64_t repeated, documents;
+    uint64_t repeated_ids, document_count;
     id_hashes_sort(ids);
-    id_hashes_count_repeated(ids, &repeated, &documents);
+    id_hashes_count_repeated(ids, &repeated_ids, &document_count);
     id_hashes_free(ids);
-    if (repeated == 0) return false;
-    complain("%" PRIu64 " %s, %" PRIu64 " in all: a list of IDs does not tell these apart%s", repeated,
-             repeated == 1 ? "ID is that of several documents" : "IDs are those of several documents", documents,
-             advice);
+    if (repeated_ids == 0) return false;
+    complain("%" PRIu64 " %s, %" PRIu64 " in all: a list of IDs does not tell these apart%s", repeated_ids,
+             repeated_ids == 1 ? "ID is that of several documents" : "IDs are those of several documents",
+             document_count, advice);
     return true;
 }
 

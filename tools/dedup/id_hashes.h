@@ -18,9 +18,9 @@ bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length);
 /* Sorts the hashes, once all IDs are added. */
 void id_hashes_sort(struct id_hashes *ids);
 
-/* Sets *repeated to how many different IDs were added more than once, and *documents to how often these were added in
- * all. Of a, a, a, b, b and c, that is 2 and 5. The hashes must be sorted. */
-void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);
+/* Sets *repeated_ids to how many different IDs were added more than once, and *document_count to how often these were
+ * added in all. Of a, a, a, b, b and c, that is 2 and 5. The hashes must be sorted. */
+void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated_ids, uint64_t *document_count);
 
 /* Sorts the hashes, and frees them. If several documents have the same ID, which a list of IDs does not tell apart,
  * complains of how many there are, with `advice` as the end of the sentence. Returns whether there are any. */

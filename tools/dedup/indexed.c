@@ -99,15 +99,15 @@ static bool read_texts(struct indexed *indexed, const struct idx_index *const in
 bool indexed_write_pairs(struct near *near, size_t index_count) {
     const struct idx_index *const indexes[] = {near->sides[0].index, near->sides[1].index};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
-    uint64_t pairs = 0;
+    uint64_t pair_count = 0;
     options.threads = near->options.threads;
     options.memory_bytes = near->options.memory_bytes;
     options.progress = near->options.progress;
     options.context = near->options.context;
     bool ok = arguments_fit_input("texts") && read_texts(near->texts, indexes, index_count, options) &&
-              resemble_write_pairs(&near->texts->resemble, &near->output, &pairs);
+              resemble_write_pairs(&near->texts->resemble, &near->output, &pair_count);
     resemble_close(&near->texts->resemble);
-    near->found = pairs > 0;
+    near->found = pair_count > 0;
     return ok;
 }
 

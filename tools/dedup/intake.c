@@ -8,7 +8,7 @@
 /* Checks that the parts of the file at `path` can be cut out of it, and not only listed, by the format of its
  * documents. If not, complains, sets `partly`, and returns false. This is a format_visitor; `context` is the struct
  * intake. */
-static bool check_parts_can_be_cut(void *context, const char *path, enum document_format format) {
+static bool check_file_can_be_cut(void *context, const char *path, enum document_format format) {
     struct intake *intake = context;
     if (format != FORMAT_WARC && format != FORMAT_HTML && format != FORMAT_MAN) return true;
     intake->partly = true;
@@ -21,7 +21,7 @@ static bool check_parts_can_be_cut(void *context, const char *path, enum documen
 }
 
 bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths) {
-    reading_visit_formats(rules, paths, check_parts_can_be_cut, intake);
+    reading_visit_formats(rules, paths, check_file_can_be_cut, intake);
     return !intake->partly;
 }
 
@@ -46,22 +46,22 @@ static bool add_to_compared(struct intake *intake, const struct made *made, cons
 /* Notes that a document is kept without being compared, in the file of IDs and in the journal. If the ID is empty, this
  * is a record without a document, which only the journal notes. Returns false after a complaint. */
 static bool keep_document_apart(struct intake *intake, struct span id, const struct place *place) {
-    struct place kept = *place;
+    struct place kept_place = *place;
     if (id.length > 0) {
         output_id(&intake->apart.output, id.bytes, id.length);
         output_byte(&intake->apart.output, '\n');
         intake->apart_count++;
         if (!note_id_hash(intake, id.bytes, id.length)) return false;
     }
-    kept.fate = FATE_KEPT;
-    if (intake->journal != NULL) journal_add_place(intake->journal, &kept);
+    kept_place.fate = FATE_KEPT;
+    if (intake->journal != NULL) journal_add_place(intake->journal, &kept_place);
     return true;
 }
 
 /* Returns the value by which a document is preferred, the larger the better: its bytes, its date or its score; 0 for
  * all if the first ones are preferred. Counts the document as undated if it has no date or score, which is
  * DATE_NONE. */
-static int64_t find_preference_value(struct intake *intake, const struct raw_document *raw) {
+static int64_t find_preference(struct intake *intake, const struct raw_document *raw) {
     const enum preferred preferred = intake->preferred;
     if (preferred == PREFERRED_NONE) return 0;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
@@ -73,10 +73,10 @@ static int64_t find_preference_value(struct intake *intake, const struct raw_doc
 
 /* Checks that the parts of a document can be cut out, if they are to be: its file may have become another one since
  * intake_check_cutting. Otherwise complains, sets `partly`, and returns false. */
-static bool check_parts_still_can_be_cut(struct intake *intake, const struct raw_document *raw) {
+static bool check_document_can_be_cut(struct intake *intake, const struct raw_document *raw) {
     const bool is_of_warc = raw->unit == UNIT_RECORD || raw->unit == UNIT_BROKEN_RECORD;
     return intake->divided == NULL || intake->journal == NULL ||
-           check_parts_can_be_cut(intake, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
+           check_file_can_be_cut(intake, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
 }
 
 /* Returns the record of a document in the journal, as one that is compared. Its bytes are zeroed first, since the
@@ -98,7 +98,7 @@ static struct place make_place(const struct raw_document *raw) {
 static bool compare_or_keep(struct intake *intake, const struct made *made) {
     const struct raw_document *raw = made->raw;
     const struct place place = make_place(raw);
-    if (!check_parts_still_can_be_cut(intake, raw)) return false;
+    if (!check_document_can_be_cut(intake, raw)) return false;
     if (raw->is_large) intake->large_count++;
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;
     /* What is no record, but a file that can't be read or memory that ran out, is not kept. Records without an ID are
@@ -107,7 +107,7 @@ static bool compare_or_keep(struct intake *intake, const struct made *made) {
         return raw->bad.kind == BAD_FILE || raw->bad.kind == BAD_MEMORY ||
                keep_document_apart(intake, raw_document_get_id(raw), &place);
     if (made->shingle_count == 0 || raw->bad.kind != BAD_NONE) return keep_document_apart(intake, made->id, &place);
-    return add_to_compared(intake, made, &place, find_preference_value(intake, raw));
+    return add_to_compared(intake, made, &place, find_preference(intake, raw));
 }
 
 /* ---- The whole ---- */

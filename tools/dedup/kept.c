@@ -139,7 +139,7 @@ static bool complain_of_early_end(const struct record_copier *copier) {
 
 /* Reads the open input up to `end_offset`, an offset in the decompressed input, and writes what was read to the sink
  * unless that is NULL. An error of the sink stays in it. Returns false after a complaint, or if a signal was noted. */
-static bool read_up_to(struct record_copier *copier, uint64_t end_offset, struct sink *sink) {
+static bool copy_or_skip_to(struct record_copier *copier, uint64_t end_offset, struct sink *sink) {
     struct source *source = &copier->source;
     const char *bytes;
     while (source->offset < end_offset) {
@@ -157,7 +157,7 @@ static bool read_up_to(struct record_copier *copier, uint64_t end_offset, struct
 static bool go_to_document(struct record_copier *copier, const struct place *place) {
     if (copier->open_file_number != place->file && !(close_files(copier) && open_input(copier, place->file)))
         return false;
-    return read_up_to(copier, place->begins, NULL);
+    return copy_or_skip_to(copier, place->begins, NULL);
 }
 
 /* Copies a document that is not a whole file into trees[tree_index], compressed like its file. Returns false after a
@@ -166,7 +166,7 @@ static bool copy_embedded_document(struct record_copier *copier, const struct pl
     struct sink *sink = &copier->sinks[tree_index];
     if (!go_to_document(copier, place)) return false;
     if (sink->output.descriptor < 0 && !create_sink(copier, tree_index)) return false;
-    if (!read_up_to(copier, place->ends, sink)) return false;
+    if (!copy_or_skip_to(copier, place->ends, sink)) return false;
     if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4); /* The end of a record of WARC. */
     /* In WARC, each record is a compressed member of its own; lines share one member. */
     if (place->unit != UNIT_LINES) sink_end_member(sink);
@@ -176,7 +176,7 @@ static bool copy_embedded_document(struct record_copier *copier, const struct pl
 /* ---- Documents that are divided ---- */
 
 /* Reads a document into copier->bytes. Returns false after a complaint, or if a signal was noted. */
-static bool read_document(struct record_copier *copier, const struct place *place) {
+static bool read_document_bytes(struct record_copier *copier, const struct place *place) {
     struct source *source = &copier->source;
     const char *bytes;
     copier->bytes.length = 0;
@@ -217,7 +217,7 @@ static bool write_parts(struct record_copier *copier, const struct place *place,
 static bool copy_divided_document(struct record_copier *copier, const struct place *place, uint64_t number) {
     struct parts parts = {.by = copier->divided->by};
     struct bad bad;
-    if (!read_document(copier, place)) return false;
+    if (!read_document_bytes(copier, place)) return false;
     struct span document = {copier->bytes.bytes, copier->bytes.length};
     if (place->unit == UNIT_LINES && document.length > 0 && document.bytes[document.length - 1] == '\n')
         document.length--;

@@ -228,12 +228,11 @@ static bool extract_checking_memory(struct text_reader *reader, struct raw_docum
 
 bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *raw, struct text_result *result,
                              struct bad *bad) {
-    struct span lines = {raw->bytes.bytes, raw->bytes.length};
     struct fields fields;
     *result = (struct text_result){.count = 1}; /* Features make one fingerprint; for texts, it is set anew. */
     if (raw->format == FORMAT_FEATURES)
-        return fingerprint_lines(lines, reader->extractor.rules, reader->bits, &result->id, result->fingerprints,
-                                 &result->features, bad);
+        return fingerprint_lines((struct span){raw->bytes.bytes, raw->bytes.length}, reader->extractor.rules,
+                                 reader->bits, &result->id, result->fingerprints, &result->features, bad);
     bool ok = extract_checking_memory(reader, raw, &fields, bad);
     result->id = fields.id;
     result->body = fields.body;

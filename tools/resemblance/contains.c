@@ -4,28 +4,29 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Complains that `left_out` of `text_count` texts are too short to be looked for, unless that is 0; `place` is the path
- * of the texts. Returns false if all are too short. */
-static bool report_too_short(uint64_t left_out, uint64_t text_count, const char *place) {
-    if (left_out == 0) return true;
-    complain("%" PRIu64 " of %" PRIu64 " texts of %s %s too short to be looked for; see --min-words%s", left_out,
-             text_count, place, left_out == 1 ? "is" : "are", left_out == text_count ? ", and give longer ones" : "");
-    return left_out < text_count;
+/* Complains that `short_count` of `text_count` texts are too short to be looked for, unless that is 0; `path` is the
+ * path of the texts. Returns false if all are too short. */
+static bool report_too_short(uint64_t short_count, uint64_t text_count, const char *path) {
+    if (short_count == 0) return true;
+    complain("%" PRIu64 " of %" PRIu64 " texts of %s %s too short to be looked for; see --min-words%s", short_count,
+             text_count, path, short_count == 1 ? "is" : "are",
+             short_count == text_count ? ", and give longer ones" : "");
+    return short_count < text_count;
 }
 
-bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t min_size,
-                   const char *place) {
+bool contains_open_texts(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t min_size,
+                         const char *texts_path) {
     const struct idx_needles_options options = {
         .size = sizeof options, .contained = contains->least, .contained_size = min_size};
     struct idx_error error;
-    uint64_t left_out;
-    return succeeded(idx_needles_open(&contains->needles, texts, &options, &left_out, &error), &error) &&
+    uint64_t short_count;
+    return succeeded(idx_needles_open(&contains->needles, texts, &options, &short_count, &error), &error) &&
            succeeded(idx_needle_finder_open(&contains->finder, contains->needles, &error), &error) &&
-           report_too_short(left_out, text_count, place);
+           report_too_short(short_count, text_count, texts_path);
 }
 
-bool contains_find_best(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t shingle_count,
-                        struct idx_kept_set *kept) {
+bool contains_find_best_text(struct contains *contains, uint64_t document, const uint64_t *shingles,
+                             size_t shingle_count, struct idx_kept_set *kept) {
     const struct idx_needle_match *matches;
     struct idx_error error;
     size_t match_count;
@@ -41,7 +42,7 @@ bool contains_find_best(struct contains *contains, uint64_t document, const uint
     return contains->pairs.output.error == 0 || temporary_flush(&contains->pairs);
 }
 
-const char *contains_next_pair(struct contains *contains, uint64_t *offset, struct contained_pair *pair) {
+const char *contains_read_next_pair(struct contains *contains, uint64_t *offset, struct contained_pair *pair) {
     const char *bytes = temporary_read_bytes(&contains->pairs, offset, sizeof *pair);
     if (bytes != NULL) memcpy(pair, bytes, sizeof *pair);
     return bytes;

@@ -46,20 +46,20 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
-/* Sets values[count] to the value of the document that is being added, for which id_ends has a place already. The list
- * of values is allocated only with the first value that is not 0, since most commands have none; those before it are 0.
- * Returns false, without a complaint, if memory ran out. */
-static bool note_preference_value(struct resemble *resemble, int64_t value) {
-    const size_t old_capacity = resemble->value_capacity, capacity = resemble->id_capacity;
-    if (value == 0 && resemble->values == NULL) return true;
+/* Sets preferences[count] to the preference of the document that is being added, for which id_ends has a place already.
+ * The list of values is allocated only with the first value that is not 0, since most commands have none; those before
+ * it are 0. Returns false, without a complaint, if memory ran out. */
+static bool note_preference(struct resemble *resemble, int64_t preference) {
+    const size_t old_capacity = resemble->preference_capacity, capacity = resemble->id_capacity;
+    if (preference == 0 && resemble->preferences == NULL) return true;
     if (old_capacity < capacity) {
-        int64_t *values = realloc(resemble->values, capacity * sizeof *values);
-        if (values == NULL) return false;
-        memset(values + old_capacity, 0, (capacity - old_capacity) * sizeof *values);
-        resemble->values = values;
-        resemble->value_capacity = capacity;
+        int64_t *preferences = realloc(resemble->preferences, capacity * sizeof *preferences);
+        if (preferences == NULL) return false;
+        memset(preferences + old_capacity, 0, (capacity - old_capacity) * sizeof *preferences);
+        resemble->preferences = preferences;
+        resemble->preference_capacity = capacity;
     }
-    resemble->values[resemble->count] = value;
+    resemble->preferences[resemble->count] = preference;
     return true;
 }
 
@@ -68,21 +68,21 @@ static uint64_t find_id_begin(const struct resemble *resemble, uint64_t number) 
     return number == 0 ? 0 : resemble->id_ends[number - 1];
 }
 
-/* Finds which known texts document `number` contains, and sets kept[number] to the best of them, as contains_find_best
- * does. Returns false after a complaint. */
+/* Finds which known texts document `number` contains, and sets kept[number] to the best of them, as
+ * contains_find_best_text does. Returns false after a complaint. */
 static bool find_contained_texts(struct resemble *resemble, uint64_t number, const uint64_t *shingles,
                                  size_t shingle_count) {
     if (!array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)number, sizeof *resemble->kept))
         return complain("out of memory");
-    return contains_find_best(&resemble->contains, number, shingles, shingle_count, &resemble->kept[number]);
+    return contains_find_best_text(&resemble->contains, number, shingles, shingle_count, &resemble->kept[number]);
 }
 
 bool resemble_add_document(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t shingle_count,
-                           int64_t value) {
+                           int64_t preference) {
     const uint64_t number = resemble->count;
     struct idx_error error;
     if (!array_grow(&resemble->id_ends, &resemble->id_capacity, (size_t)number, sizeof *resemble->id_ends) ||
-        !note_preference_value(resemble, value))
+        !note_preference(resemble, preference))
         return complain("out of memory");
     resemble->id_ends[number] = find_id_begin(resemble, number) + id.length;
     resemble->count++;
@@ -134,32 +134,32 @@ static int compare_ids_by_bytes(const void *first, const void *second) {
  * Returns false after a complaint if memory ran out. */
 static bool prefer_smallest_ids(struct resemble *resemble) {
     struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
-    int64_t *values = calloc((size_t)resemble->count + 1, sizeof *values);
-    free(resemble->values);
-    resemble->values = values;
-    if (ids == NULL || values == NULL) {
+    int64_t *preferences = calloc((size_t)resemble->count + 1, sizeof *preferences);
+    free(resemble->preferences);
+    resemble->preferences = preferences;
+    if (ids == NULL || preferences == NULL) {
         free(ids);
         return complain("out of memory");
     }
     for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){resemble_find_id(resemble, i), i};
     qsort(ids, (size_t)resemble->count, sizeof *ids, compare_ids_by_bytes);
-    for (uint64_t i = 0; i < resemble->count; i++) values[ids[i].number] = -(int64_t)i;
+    for (uint64_t i = 0; i < resemble->count; i++) preferences[ids[i].number] = -(int64_t)i;
     free(ids);
     return true;
 }
 
 /* Frees the sets and the values, which are needed only to decide and for more questions. */
-static void close_sets(struct resemble *resemble) {
+static void free_sets_and_preferences(struct resemble *resemble) {
     idx_sets_close(resemble->sets);
-    free(resemble->values);
+    free(resemble->preferences);
     resemble->sets = NULL;
-    resemble->values = NULL;
+    resemble->preferences = NULL;
 }
 
-bool resemble_look_for_known(struct resemble *resemble, const char *place) {
+bool resemble_look_for_known(struct resemble *resemble, const char *known_path) {
     struct contains *contains = &resemble->contains;
-    bool ok = contains_open(contains, resemble->sets, resemble->known, resemble->contained_size, place);
-    close_sets(resemble);
+    bool ok = contains_open_texts(contains, resemble->sets, resemble->known, resemble->contained_size, known_path);
+    free_sets_and_preferences(resemble);
     for (uint64_t i = 0; i < resemble->known && ok; i++) {
         ok = array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)i, sizeof *resemble->kept) ||
              complain("out of memory");
@@ -180,9 +180,9 @@ bool resemble_decide_kept(struct resemble *resemble) {
     options->contained_size = resemble->contained_size;
     options->known = resemble->known;
     options->prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
-    if (!options->prefer_copies) options->preferences = resemble->values;
+    if (!options->prefer_copies) options->preferences = resemble->preferences;
     ok = ok && succeeded(idx_sets_keep(resemble->sets, options, resemble->kept, NULL, &error), &error);
-    if (!resemble->asks_more) close_sets(resemble);
+    if (!resemble->asks_more) free_sets_and_preferences(resemble);
     return ok;
 }
 
@@ -298,7 +298,7 @@ static bool write_contained_pairs(struct pair_writer *writer) {
     uint64_t offset = 0;
     if (!temporary_map(&contains->pairs)) return false;
     while (writer->rows.output->error == 0 && !interrupt_is_noted() &&
-           contains_next_pair(contains, &offset, &pair) != NULL) {
+           contains_read_next_pair(contains, &offset, &pair) != NULL) {
         begin_row(writer, pair.text, pair.document, pair.shared, pair.size);
         row_end(&writer->rows);
     }
@@ -339,13 +339,13 @@ struct visit_state {
  * visitor returns, or false if a signal was noted. */
 static bool visit_document(const struct visit_state *state, uint64_t number) {
     struct resemble *resemble = state->resemble;
-    uint64_t kept = resemble->kept[number].kept;
-    struct span id = resemble_find_id(resemble, number), kept_id = resemble_find_id(resemble, kept);
+    uint64_t kept_number = resemble->kept[number].kept;
+    struct span id = resemble_find_id(resemble, number), kept_id = resemble_find_id(resemble, kept_number);
     const struct idx_cluster_member member = {
-        .cluster = kept < resemble->known ? CLUSTER_KNOWN : state->cluster,
-        .is_representative = number == kept,
+        .cluster = kept_number < resemble->known ? CLUSTER_KNOWN : state->cluster,
+        .is_representative = number == kept_number,
         .document = {.number = number - resemble->known, .id = id.bytes, .id_length = id.length},
-        .representative = {.number = kept - resemble->known, .id = kept_id.bytes, .id_length = kept_id.length}};
+        .representative = {.number = kept_number - resemble->known, .id = kept_id.bytes, .id_length = kept_id.length}};
     return state->visit(state->context, &member, &resemble->kept[number]) && !interrupt_is_noted();
 }
 
@@ -367,7 +367,7 @@ static void summarize_clusters(struct resemble *resemble, const uint32_t *member
 /* Sets `list` to the numbers of all documents, cluster by cluster, the representative of each first. Before the call,
  * ends[i] is how many documents join document i, itself included; afterwards, it is the index in `list` behind the last
  * of them. */
-static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uint32_t *list) {
+static void list_documents_by_cluster(const struct resemble *resemble, uint32_t *ends, uint32_t *list) {
     uint32_t cluster_begin = 0;
     for (uint64_t i = 0; i < resemble->count; i++) {
         uint32_t count = ends[i];
@@ -381,13 +381,13 @@ static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uin
     }
 }
 
-/* Visits the documents that join a known one. With groups_known, visits them in the order of `list`: its first `count`
- * numbers are theirs and those of the known ones. Otherwise visits them in the order in which they were added. Returns
- * false if visit_document does. */
-static bool visit_like_known(struct visit_state *state, const uint32_t *list, uint64_t count) {
+/* Visits the documents that join a known one. With groups_known, visits them in the order of `list`: its first
+ * `listed_count` numbers are theirs and those of the known ones. Otherwise visits them in the order in which they were
+ * added. Returns false if visit_document does. */
+static bool visit_like_known(struct visit_state *state, const uint32_t *list, uint64_t listed_count) {
     struct resemble *resemble = state->resemble;
     bool ok = true;
-    for (uint64_t i = 0; i < count && ok && resemble->groups_known; i++)
+    for (uint64_t i = 0; i < listed_count && ok && resemble->groups_known; i++)
         ok = list[i] < resemble->known || visit_document(state, list[i]);
     if (resemble->groups_known || resemble->like_known == 0) return ok;
     for (uint64_t i = resemble->known; i < resemble->count && ok; i++)
@@ -402,8 +402,8 @@ static bool visit_clusters(struct visit_state *state, uint32_t *member_counts) {
     struct resemble *resemble = state->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
     if (list == NULL) return complain("out of memory");
-    list_by_cluster(resemble, member_counts, list);
-    const uint32_t *cluster_ends = member_counts; /* Which list_by_cluster has put in their place. */
+    list_documents_by_cluster(resemble, member_counts, list);
+    const uint32_t *cluster_ends = member_counts; /* Which list_documents_by_cluster has put in their place. */
     const uint64_t known_end = resemble->known > 0 ? cluster_ends[resemble->known - 1] : 0;
     bool ok = true;
     for (uint64_t begin = known_end, end; begin < resemble->count && ok; begin = end) {
@@ -431,7 +431,7 @@ bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor
 }
 
 void resemble_close(struct resemble *resemble) {
-    close_sets(resemble);
+    free_sets_and_preferences(resemble);
     contains_close(&resemble->contains);
     temporary_close(&resemble->ids);
     free(resemble->id_ends);

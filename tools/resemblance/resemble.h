@@ -38,8 +38,8 @@ struct resemble {
     struct idx_keep_options keeping; /* How it was decided. */
 
     /* These are used by resemble.c alone. */
-    int64_t *values; /* Those by which documents are preferred; NULL: all are 0. Freed with the sets. */
-    size_t value_capacity, kept_capacity;
+    int64_t *preferences; /* Documents with larger ones are preferred; NULL: all are 0. Freed with the sets. */
+    size_t preference_capacity, kept_capacity;
     struct temporary ids; /* The IDs of all documents, one after the other. */
     uint64_t *id_ends;    /* Where each of them ends in that file. */
     size_t id_capacity;
@@ -72,13 +72,13 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
 
 /* Ends the known documents: the first resemble->known ones, all that were added so far. From now on,
  * resemble_add_document looks for the known ones that a document contains. That decides at once which one it joins, so
- * its set is not stored. `place` is the path of the known ones, for messages. Returns false after a complaint. */
-bool resemble_look_for_known(struct resemble *resemble, const char *place);
+ * its set is not stored. `known_path` is the path of the known ones, for messages. Returns false after a complaint. */
+bool resemble_look_for_known(struct resemble *resemble, const char *known_path);
 
 /* Adds the next document, whose number is `count` before the call, with the hashes of its shingles in any order; the ID
- * is copied. The document is preferred to those with a smaller `value`. Returns false after a complaint. */
+ * is copied. The document is preferred to those with a smaller `preference`. Returns false after a complaint. */
 bool resemble_add_document(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t shingle_count,
-                           int64_t value);
+                           int64_t preference);
 
 /* Removes the shingles that more documents have than most_common allows, once all documents are added, and sets
  * `ignored`. Does nothing without that quota. Returns false after a complaint, or if a signal was noted. */

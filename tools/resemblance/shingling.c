@@ -6,11 +6,11 @@
 #include <string.h>
 
 bool shingling_parse_option(const char *argument, struct idx_text_shingle_options *shingling) {
-    static const char characters[] = "chars:";
-    const size_t prefix_length = sizeof characters - 1;
+    static const char characters_prefix[] = "chars:";
+    const size_t prefix_length = sizeof characters_prefix - 1;
     const char *number = argument;
     uint64_t width;
-    shingling->unit = strncmp(argument, characters, prefix_length) == 0 ? IDX_TEXT_CHARACTERS : IDX_TEXT_WORDS;
+    shingling->unit = strncmp(argument, characters_prefix, prefix_length) == 0 ? IDX_TEXT_CHARACTERS : IDX_TEXT_WORDS;
     if (shingling->unit == IDX_TEXT_CHARACTERS) number += prefix_length;
     if (!number_parse_digits(number, strlen(number), &width) || width == 0 || width > IDX_TEXT_MAX_SHINGLE_WIDTH)
         return complain_of_usage("--shingle needs a number of words, 1 to %d, or chars:N, not '%s'",

@@ -58,7 +58,7 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
 
 /* Adds a text to those that are answered together, which must be fewer than RESEMBLING_TEXTS. What is added points into
  * `made`. Returns false, after a complaint, if the ID has to be a number but is none. */
-static bool add_text(struct resembling_texts *texts, const struct made *made) {
+static bool append_id_and_set(struct resembling_texts *texts, const struct made *made) {
     if (!set_item_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
     texts->sets[texts->count++] = (struct idx_set){.hashes = made->shingles, .count = made->shingle_count};
     return true;
@@ -66,16 +66,16 @@ static bool add_text(struct resembling_texts *texts, const struct made *made) {
 
 bool resembling_read_next(struct resembling_texts *texts) {
     const struct made *made;
-    size_t bytes = 0;
+    size_t set_bytes = 0;
     texts->count = 0;
     texts->failed = texts->failed || !output_flush(&texts->output);
     while (texts->count == 0 && !texts->failed && (made = reading_next(texts->reading)) != NULL) {
         do {
             if (interrupt_is_noted()) return texts->count > 0;
             if (made->raw->bad.kind != BAD_NONE) continue; /* The condition below gets the next one. */
-            texts->failed = !add_text(texts, made);
-            bytes += made->shingle_count * sizeof *made->shingles;
-        } while (!texts->failed && texts->count < RESEMBLING_TEXTS && bytes < RESEMBLING_BYTES &&
+            texts->failed = !append_id_and_set(texts, made);
+            set_bytes += made->shingle_count * sizeof *made->shingles;
+        } while (!texts->failed && texts->count < RESEMBLING_TEXTS && set_bytes < RESEMBLING_BYTES &&
                  (made = reading_next_ready(texts->reading)) != NULL);
     }
     return texts->count > 0;
