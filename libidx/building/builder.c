@@ -21,9 +21,9 @@ struct idx_builder {
     char *scheme_text, *temporary_folder; /* copies of what the options point to */
     struct idxi_progress progress;
     struct idxi_output output;
-    struct idxi_sorter sorter, by_id; /* the latter sorts hashes of IDs with fingerprints, for a map from IDs */
-    struct idxi_set_sorter sets;      /* with integer IDs */
-    uint64_t texts;
+    struct idxi_sorter sorter, id_sorter; /* the latter sorts hashes of IDs with fingerprints, for a map from IDs */
+    struct idxi_set_sorter sets;          /* with integer IDs */
+    uint64_t text_count;
     struct idxi_distinct distinct;
     struct idxi_sample sample;
     struct idxi_survey survey;
@@ -107,24 +107,24 @@ static enum idx_status copy_and_check_options(struct idx_builder *builder,
  * rest. */
 static enum idx_status open_sorters(struct idx_builder *builder, struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
-    uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
+    uint64_t memory_bytes = idxi_memory_of_arrays(options->memory_bytes, options->threads);
     struct idxi_sorter_options sorting = {
         .with_values = options->id_type != IDX_ID_NONE,
         .once = true,
         .threads = options->threads,
-        .memory = options->by_id ? memory / 2 : memory,
+        .memory = options->by_id ? memory_bytes / 2 : memory_bytes,
         .folder = builder->output.temporary_folder,
         .path = builder->output.temporary_path,
         .progress = &builder->progress,
     };
     if (options->sketch > 0 && options->id_type == IDX_ID_U64) {
         struct idxi_sorter_options key_options = sorting;
-        key_options.memory = memory / 8;
+        key_options.memory = memory_bytes / 8;
         sorting.memory -= key_options.memory;
         IDXI_TRY(idxi_set_sorter_open(&builder->sets, &key_options, error));
     }
     IDXI_TRY(idxi_sorter_open(&builder->sorter, &sorting, error));
-    return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
+    return options->by_id ? idxi_sorter_open(&builder->id_sorter, &sorting, error) : IDX_OK;
 }
 
 /* Does the work of idx_builder_open: opens the output and the sorters, and begins the phase of adding. After an error,
@@ -160,7 +160,7 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
 /* ---- Adding ---- */
 
 /* Fails with IDX_INVALID_ARGUMENT if the builder has finished or failed, so that it can only be closed. */
-static enum idx_status check_usable(const struct idx_builder *builder, struct idx_error *error) {
+static enum idx_status check_not_ended(const struct idx_builder *builder, struct idx_error *error) {
     return builder->ended ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                                       "this builder has finished or failed: it can only be closed")
                           : IDX_OK;
@@ -179,7 +179,7 @@ static enum idx_status check_item_id(const struct idx_builder *builder, const st
 /* Checks whether a document can be added. Changes nothing, so after this error the builder can still be used. */
 static enum idx_status check_addition(const struct idx_builder *builder, const struct idx_item *item,
                                       struct idx_error *error) {
-    IDXI_TRY(check_usable(builder, error));
+    IDXI_TRY(check_not_ended(builder, error));
     if (builder->options.sketch > 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs texts with their sets");
     IDXI_TRY(idxi_check_fingerprints(&item->fingerprint, 1, builder->options.bits, error));
@@ -195,19 +195,19 @@ static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sor
     return idxi_progress_add(&builder->progress, builder->added, error);
 }
 
-/* So many documents are added between two calls of begin_step. */
-#define STEP_ITEMS 4096
+/* So many documents are added between two calls of begin_adding_step. */
+#define STEP_DOCUMENTS 4096
 
 /* Counts the documents of the last step as progress, and makes room in the sorters for those of the next one. Fails in
  * a forked process. Checking that takes too long for each document, and is needless: what a forked process adds within
  * a step stays in its own memory. */
-static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
+static enum idx_status begin_adding_step(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
-    IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP_ITEMS : 0, error));
-    if (idxi_sorter_get_free_entries(&builder->sorter) < STEP_ITEMS)
+    IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP_DOCUMENTS : 0, error));
+    if (idxi_sorter_get_free_entries(&builder->sorter) < STEP_DOCUMENTS)
         IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
-    if (builder->options.by_id && idxi_sorter_get_free_entries(&builder->by_id) < STEP_ITEMS)
-        IDXI_TRY(spill_sorter(builder, &builder->by_id, error));
+    if (builder->options.by_id && idxi_sorter_get_free_entries(&builder->id_sorter) < STEP_DOCUMENTS)
+        IDXI_TRY(spill_sorter(builder, &builder->id_sorter, error));
     return IDX_OK;
 }
 
@@ -215,9 +215,9 @@ static enum idx_status begin_step(struct idx_builder *builder, struct idx_error 
  * map from IDs. */
 static enum idx_status add_to_sorters(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
                                       struct idx_error *error) {
-    if (builder->added % STEP_ITEMS == 0) IDXI_TRY(begin_step(builder, error));
+    if (builder->added % STEP_DOCUMENTS == 0) IDXI_TRY(begin_adding_step(builder, error));
     idxi_sorter_add(&builder->sorter, fingerprint, value);
-    if (builder->options.by_id) idxi_sorter_add(&builder->by_id, hash, fingerprint);
+    if (builder->options.by_id) idxi_sorter_add(&builder->id_sorter, hash, fingerprint);
     builder->added++;
     return IDX_OK;
 }
@@ -248,15 +248,15 @@ enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_it
 static enum idx_status add_text(struct idx_builder *builder, const struct idx_item *item, const struct idx_set *set,
                                 struct idx_error *error) {
     bool is_text = builder->options.id_type == IDX_ID_TEXT;
-    struct idxf_set stored = {.key = is_text ? builder->texts : item->number, .count = set->count};
-    IDXI_TRY(idxi_members_store(&builder->sets.stored, set->hashes, set->count, &stored.members, error));
+    struct idxf_set stored = {.key = is_text ? builder->text_count : item->number, .count = set->count};
+    IDXI_TRY(idxi_members_to_little_endian(&builder->sets.scratch, set->hashes, set->count, &stored.members, error));
     if (is_text) {
-        IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->texts, item->id, item->id_length, error));
+        IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->text_count, item->id, item->id_length, error));
         IDXI_TRY(idxi_sets_writer_add(&builder->output.sets, &stored, error));
     } else {
         IDXI_TRY(idxi_set_sorter_add(&builder->sets, &stored, error));
     }
-    builder->texts++;
+    builder->text_count++;
     for (size_t i = 0; i < set->count && i < builder->options.sketch; i++)
         IDXI_TRY(add_to_sorters(builder, set->hashes[i], stored.key, 0, error));
     return IDX_OK;
@@ -264,7 +264,7 @@ static enum idx_status add_text(struct idx_builder *builder, const struct idx_it
 
 enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct idx_item *item,
                                      const struct idx_set *set, struct idx_error *error) {
-    IDXI_TRY(check_usable(builder, error));
+    IDXI_TRY(check_not_ended(builder, error));
     if (builder->options.sketch == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder makes an index without sets");
     IDXI_TRY(idxi_check_set(set, error));
@@ -321,13 +321,13 @@ static enum idx_status write_by_id_map(struct idx_builder *builder, struct idx_b
     struct idxi_by_id_result result;
     struct idxi_stream *stream;
     if (!builder->options.by_id) return IDX_OK;
-    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->by_id.count, error));
-    IDXI_TRY(idxi_sorter_open_stream(&builder->by_id, &stream, error));
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->id_sorter.count, error));
+    IDXI_TRY(idxi_sorter_open_stream(&builder->id_sorter, &stream, error));
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
     IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &result, error));
     summary->by_id_bytes = result.bytes;
-    summary->temporary_bytes += idxi_sorter_count_written_bytes(&builder->by_id);
-    idxi_sorter_close(&builder->by_id);
+    summary->temporary_bytes += idxi_sorter_count_written_bytes(&builder->id_sorter);
+    idxi_sorter_close(&builder->id_sorter);
     return IDX_OK;
 }
 
@@ -361,15 +361,18 @@ static enum idx_status write_sets(struct idx_builder *builder, struct idx_build_
         IDXI_TRY(idxi_set_sorter_write(&builder->sets, &output->sets, &builder->progress, error));
     IDXI_TRY(idxi_sets_writer_finish(&output->sets, output->segment.uuid, &summary->sets_bytes, error));
     summary->temporary_bytes += idxi_set_sorter_count_written_bytes(&builder->sets);
-    summary->texts = builder->texts;
+    summary->texts = builder->text_count;
     idxi_set_sorter_close(&builder->sets);
     return IDX_OK;
 }
 
-/* Sets builder->scheme to the one that `auto` chooses for the number of distinct fingerprints, spread as the sample
- * shows. */
-static enum idx_status choose_auto_scheme(struct idx_builder *builder, struct idx_error *error) {
+/* Sets builder->scheme to that of the options, or for `auto` to the one that suits the number of distinct fingerprints,
+ * spread as the sample shows. */
+static enum idx_status choose_or_parse_scheme(struct idx_builder *builder, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
+    if (strcmp(builder->scheme_text, IDXI_AUTO) != 0)
+        return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
+                                builder->distinct.count, error);
     options.count = builder->distinct.count;
     options.bits = builder->options.bits;
     options.k = builder->options.k;
@@ -382,13 +385,6 @@ static enum idx_status choose_auto_scheme(struct idx_builder *builder, struct id
     return idxi_plan_auto(&options, &builder->scheme, error);
 }
 
-/* Sets builder->scheme to that of the options, or for `auto` to the one that suits the fingerprints. */
-static enum idx_status choose_or_parse_scheme(struct idx_builder *builder, struct idx_error *error) {
-    if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return choose_auto_scheme(builder, error);
-    return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
-                            builder->distinct.count, error);
-}
-
 /* Writes all tables, in the memory that the distinct fingerprints leave. Sets summary->table_bytes, and adds to
  * summary->temporary_bytes. */
 static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
@@ -396,16 +392,16 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
     const struct idx_build_options *options = &builder->options;
     struct idxi_tables_result result;
     const struct idxi_distinct *distinct = &builder->distinct;
-    uint64_t units = 2 * distinct->count * builder->scheme.table_count; /* all are read and written for each table */
-    uint64_t memory = options->memory_bytes, distinct_bytes = distinct->on_disk ? 0 : distinct->count * 8;
+    uint64_t work_units = 2 * distinct->count * builder->scheme.table_count; /* each is read and written per table */
+    uint64_t memory_bytes = options->memory_bytes, distinct_bytes = distinct->on_disk ? 0 : distinct->count * 8;
     struct idxi_table_form form = {.scheme = &builder->scheme,
                                    .blocks =
                                        idxi_survey_choose_form(&builder->survey, options->bits, options->block_size),
-                                   .key_memory = idxi_get_keys_memory(memory, options->threads),
+                                   .key_memory = idxi_get_keys_memory(memory_bytes, options->threads),
                                    .progress = &builder->progress};
-    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, units, error));
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, work_units, error));
     IDXI_TRY(idxi_tables_write(&builder->output, &form, distinct, options->threads,
-                               idxi_memory_of_arrays(memory, options->threads) - distinct_bytes, &result, error));
+                               idxi_memory_of_arrays(memory_bytes, options->threads) - distinct_bytes, &result, error));
     summary->table_bytes = result.bytes;
     summary->temporary_bytes += result.temporary_bytes;
     return IDX_OK;
@@ -431,8 +427,9 @@ static enum idx_status publish_index(struct idx_builder *builder, struct idx_err
 
 /* Does the work of idx_builder_finish, for a summary that is zeroed. Documents are written before the scheme is chosen,
  * since that needs a sample of their fingerprints. */
-static enum idx_status build(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
-    IDXI_TRY(check_usable(builder, error));
+static enum idx_status build_index(struct idx_builder *builder, struct idx_build_summary *summary,
+                                   struct idx_error *error) {
+    IDXI_TRY(check_not_ended(builder, error));
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(write_by_id_map(builder, summary, error));
     IDXI_TRY(write_sets(builder, summary, error));
@@ -452,7 +449,7 @@ static enum idx_status build(struct idx_builder *builder, struct idx_build_summa
 enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                    struct idx_error *error) {
     struct idx_build_summary result = {0};
-    enum idx_status status = build(builder, &result, error);
+    enum idx_status status = build_index(builder, &result, error);
     builder->ended = true;
     if (status == IDX_OK && summary != NULL) *summary = result;
     return status;
@@ -461,7 +458,7 @@ enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build
 void idx_builder_close(struct idx_builder *builder) {
     if (builder == NULL) return;
     idxi_sorter_close(&builder->sorter);
-    idxi_sorter_close(&builder->by_id);
+    idxi_sorter_close(&builder->id_sorter);
     idxi_set_sorter_close(&builder->sets);
     idxi_distinct_free(&builder->distinct);
     idxi_sample_free(&builder->sample);

@@ -111,10 +111,10 @@ static bool touch_memory(struct measured_memory *memory, size_t bytes) {
 }
 
 /* Extrapolates waits[i] from i = sizes (2 or more) on: each is greater than the one before by as much as the last
- * of the first `sizes`, which are set. */
-static void extrapolate_waits(double *waits, size_t sizes) {
-    for (size_t i = sizes; i < IDX_CALIBRATION_SIZES; i++)
-        waits[i] = waits[i - 1] + fmax(waits[sizes - 1] - waits[sizes - 2], 0);
+ * of the first `measured`, which are set. */
+static void extrapolate_waits(double *waits, size_t measured) {
+    for (size_t i = measured; i < IDX_CALIBRATION_SIZES; i++)
+        waits[i] = waits[i - 1] + fmax(waits[measured - 1] - waits[measured - 2], 0);
 }
 
 /* Compares two doubles, for qsort. */
@@ -130,25 +130,25 @@ struct samples {
 };
 
 /* Sets waits[i], in nanoseconds, to the time of a line of size i beyond that of a single line, for the first
- * `sizes` sizes, and extrapolates the others. `samples` has `count` samples of a single line and of each of these
+ * `measured` sizes, and extrapolates the others. `samples` has `count` samples of a single line and of each of these
  * sizes; it sorts them. */
-static void set_waits(double samples[][SAMPLES], size_t count, size_t sizes, double *waits) {
-    for (size_t i = 0; i <= sizes; i++) qsort(samples[i], count, sizeof **samples, compare_seconds);
-    for (size_t i = 0; i < sizes; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
-    extrapolate_waits(waits, sizes);
+static void set_waits(double samples[][SAMPLES], size_t count, size_t measured, double *waits) {
+    for (size_t i = 0; i <= measured; i++) qsort(samples[i], count, sizeof **samples, compare_seconds);
+    for (size_t i = 0; i < measured; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
+    extrapolate_waits(waits, measured);
 }
 
 /* Sets waits[i] and latencies[i] of each size i, in nanoseconds per line. Measures the sizes that memory can be taken
  * for within its time, and extrapolates the others. `samples` is scratch. */
 static void measure_sizes(struct measured_memory *memory, struct samples *samples, double *waits, double *latencies) {
-    size_t sizes = 0;
+    size_t measured = 0;
     samples->count = 0;
-    while (sizes < IDX_CALIBRATION_SIZES && SIZE_BYTES(sizes) <= memory->reserved &&
-           touch_memory(memory, SIZE_BYTES(sizes)))
-        sizes++;
+    while (measured < IDX_CALIBRATION_SIZES && SIZE_BYTES(measured) <= memory->reserved &&
+           touch_memory(memory, SIZE_BYTES(measured)))
+        measured++;
     for (size_t turn = 0; turn < TURNS; turn++) {
         if (turn >= MIN_TURNS && get_clock_time() > memory->begin_time + MAX_WAIT_SECONDS) break;
-        for (size_t i = 0; i <= sizes; i++) {
+        for (size_t i = 0; i <= measured; i++) {
             size_t lines = i == 0 ? 1 : SIZE_BYTES(i - 1) / LINE_BYTES;
             time_gathering(memory, lines, IGNORED_LINES);
             for (size_t sample = samples->count; sample < samples->count + SAMPLES_PER_TURN; sample++) {
@@ -158,26 +158,26 @@ static void measure_sizes(struct measured_memory *memory, struct samples *sample
         }
         samples->count += SAMPLES_PER_TURN;
     }
-    set_waits(samples->gathered, samples->count, sizes, waits);
-    set_waits(samples->chased, samples->count, sizes, latencies);
+    set_waits(samples->gathered, samples->count, measured, waits);
+    set_waits(samples->chased, samples->count, measured, latencies);
 }
 
 /* Returns how many bytes of memory may be taken: at most one part in FREE_SHARE of the free memory and at most
  * MAX_BYTES, but at least 16 MiB, which every machine has. */
 static size_t find_usable_bytes(void) {
-    uint64_t free_half = 0;
+    uint64_t half_of_free = 0;
     struct idx_error error;
-    size_t usable = SIZE_BYTES(4);
+    size_t usable_bytes = SIZE_BYTES(4);
     /* sets 0 to half of the free memory */
-    if (idxi_memory_choose_limit(&free_half, &error) != IDX_OK) return usable;
-    while (usable < MAX_BYTES && usable * 2 <= free_half * 2 / FREE_SHARE) usable *= 2;
-    return usable;
+    if (idxi_memory_choose_limit(&half_of_free, &error) != IDX_OK) return usable_bytes;
+    while (usable_bytes < MAX_BYTES && usable_bytes * 2 <= half_of_free * 2 / FREE_SHARE) usable_bytes *= 2;
+    return usable_bytes;
 }
 
 enum pages { SMALL_PAGES, HUGE_PAGES };
 
-/* Sets waits and latencies as measure_sizes does, with memory in small or in huge pages, as far as the system heeds
- * that advice. `samples` is scratch. Errors: IDX_OUT_OF_MEMORY. */
+/* Sets waits and latencies as measure_sizes does, with memory in small or in huge pages, as far as the system
+ * heeds that advice. `samples` is scratch. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status measure_pages(enum pages pages, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
     struct measured_memory memory = {.reserved = find_usable_bytes(), .begin_time = get_clock_time(), .random = 1};
@@ -272,7 +272,7 @@ static void make_queries(struct small_index *small) {
 }
 
 /* Adds the FINGERPRINTS fingerprints of every small index to a builder, and finishes it. */
-static enum idx_status add_all_and_finish(struct idx_builder *builder, struct idx_error *error) {
+static enum idx_status add_fingerprints_and_finish(struct idx_builder *builder, struct idx_error *error) {
     for (uint64_t i = 0; i < FINGERPRINTS; i++)
         IDXI_TRY(idx_builder_add(builder, &(struct idx_item){.fingerprint = make_fingerprint(i)}, error));
     return idx_builder_finish(builder, NULL, error);
@@ -280,8 +280,8 @@ static enum idx_status add_all_and_finish(struct idx_builder *builder, struct id
 
 /* Builds an index at `path`, opens it, and removes its files, which an open index does not need any more. The caller
  * closes small->index unless it is NULL. */
-static enum idx_status build_and_open(struct small_index *small, const struct shape *shape, const char *path,
-                                      struct idx_error *error) {
+static enum idx_status build_and_open_index(struct small_index *small, const struct shape *shape, const char *path,
+                                            struct idx_error *error) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
     struct idx_builder *builder;
@@ -294,7 +294,7 @@ static enum idx_status build_and_open(struct small_index *small, const struct sh
     options.memory_bytes = (uint64_t)64 << 20;
     opening.residence = IDX_RESIDENCE_ALL;
     IDXI_TRY(idx_builder_open(&builder, path, &options, error));
-    enum idx_status status = add_all_and_finish(builder, error);
+    enum idx_status status = add_fingerprints_and_finish(builder, error);
     idx_builder_close(builder);
     if (status == IDX_OK) status = idx_open(&small->index, path, &opening, error);
     idxi_remove_tree(AT_FDCWD, path);
@@ -309,13 +309,12 @@ static enum idx_status time_look_ups(struct work *work, struct small_index *smal
                                      struct idx_error *error) {
     const uint64_t *queries = small->queries + round * BATCH % QUERIES;
     struct idx_lookup_options options = IDX_LOOKUP_OPTIONS_INIT;
-    unsigned k = small->shape->k;
-    options.distance = k;
+    options.distance = small->shape->k;
     double begin = get_processor_time();
     IDXI_TRY(idx_lookup_many(small->index, queries, BATCH, &options, work->matches, 1, work->counts, error));
     double middle = get_processor_time();
     for (size_t i = 0; i < SINGLES; i++)
-        IDXI_TRY(idx_lookup(small->index, queries[i], k, work->matches, 1, work->counts, error));
+        IDXI_TRY(idx_lookup(small->index, queries[i], options.distance, work->matches, 1, work->counts, error));
     small->together = fmin(small->together, (middle - begin) / BATCH * 1e9);
     small->alone = fmin(small->alone, (get_processor_time() - middle) / SINGLES * 1e9);
     return IDX_OK;
@@ -325,8 +324,8 @@ static enum idx_status time_look_ups(struct work *work, struct small_index *smal
  * disturbs for a while does not hit one index alone. */
 static enum idx_status time_all_look_ups(struct work *work, struct idx_error *error) {
     for (size_t i = 0; i < UNKNOWNS; i++) work->indexes[i].together = work->indexes[i].alone = INFINITY;
-    double end = get_clock_time() + MAX_SECONDS;
-    for (unsigned round = 0; round < ROUNDS && (round < MIN_ROUNDS || get_clock_time() < end); round++) {
+    double end_time = get_clock_time() + MAX_SECONDS;
+    for (unsigned round = 0; round < ROUNDS && (round < MIN_ROUNDS || get_clock_time() < end_time); round++) {
         for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(time_look_ups(work, &work->indexes[i], round, error));
     }
     return IDX_OK;
@@ -396,7 +395,7 @@ static enum idx_status measure_work(struct work *work, struct idx_calibration *c
 
 /* Builds and opens all indexes, one after the other at the same path in `folder`: each is removed from there once it is
  * open. The caller closes those that are not NULL, also after an error. */
-static enum idx_status build_and_open_all(struct work *work, const char *folder, struct idx_error *error) {
+static enum idx_status build_and_open_all_indexes(struct work *work, const char *folder, struct idx_error *error) {
     char path[4096];
     uint8_t uuid[16];
     IDXI_TRY(idxi_make_uuid(uuid, error)); /* six of these bytes are enough for a unique name */
@@ -404,7 +403,7 @@ static enum idx_status build_and_open_all(struct work *work, const char *folder,
                           uuid[2], uuid[3], uuid[4], uuid[5]);
     if (length < 0 || (size_t)length >= sizeof path)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, folder, "is too long a path for a temporary folder");
-    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(build_and_open(&work->indexes[i], &shapes[i], path, error));
+    for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(build_and_open_index(&work->indexes[i], &shapes[i], path, error));
     return IDX_OK;
 }
 
@@ -413,7 +412,7 @@ enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *t
     struct idx_calibration measured = IDX_CALIBRATION_INIT;
     struct work *work = calloc(1, sizeof *work);
     if (work == NULL) return idxi_fail_memory(error);
-    enum idx_status status = build_and_open_all(
+    enum idx_status status = build_and_open_all_indexes(
         work, temporary_folder == NULL ? idxi_get_system_temporary_folder() : temporary_folder, error);
     if (status == IDX_OK) status = measure_work(work, &measured, error);
     for (size_t i = 0; i < UNKNOWNS; i++) {

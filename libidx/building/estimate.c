@@ -26,11 +26,11 @@ static double get_fingerprint_bytes(double bits, double length) {
     return ((difference_bits < 0 ? 0 : difference_bits) + 2.6) / 8;
 }
 
-/* Returns the bytes of each document in a sorted sequence of `length` documents, out of `documents` in all: those of
+/* Returns the bytes of each document in a sorted sequence of `length` documents, out of `total` in all: those of
  * its fingerprint, and of its integer ID or, with text IDs, of its document number. Text IDs themselves are not
  * counted. */
-static double get_document_bytes(const struct idx_build_options *options, double length, double documents) {
-    double number_bytes = log2(documents < 2 ? 2 : documents) / 8, bytes = get_fingerprint_bytes(options->bits, length);
+static double get_document_bytes(const struct idx_build_options *options, double length, double total) {
+    double number_bytes = log2(total < 2 ? 2 : total) / 8, bytes = get_fingerprint_bytes(options->bits, length);
     switch (options->id_type) {
         case IDX_ID_TEXT: return bytes + number_bytes;
         case IDX_ID_U64: return bytes + sizeof(uint64_t);
@@ -68,19 +68,19 @@ static uint64_t round_bytes_down(double bytes) { return bytes < 0x1p64 ? (uint64
 /* Returns how many tables of a scheme are sorted at a time, at most one per thread. Tables whose masks are the leading
  * bits need no sorting. */
 static unsigned count_sorted_at_once(const struct idx_scheme *scheme, unsigned threads) {
-    unsigned sorted = 0;
+    unsigned sorted_tables = 0;
     for (size_t i = 0; i < scheme->table_count; i++)
-        sorted += !idxi_is_leading_mask(scheme->tables[i].mask, scheme->bits);
-    return sorted < threads ? sorted : threads;
+        sorted_tables += !idxi_is_leading_mask(scheme->tables[i].mask, scheme->bits);
+    return sorted_tables < threads ? sorted_tables : threads;
 }
 
 /* The most bytes that each kind of file of a build takes on disk. */
 struct footprint {
-    double runs, id_runs;       /* of the sorters of documents, and of IDs for a map from IDs */
-    double undropped;           /* of runs that are being merged: what was read and may still be on disk */
-    double distinct;            /* the distinct fingerprints, 0 where they are in memory */
-    double orders, orders_left; /* runs of the tables that are sorted at a time; what stays once they were read */
-    double keys;                /* of the tables that are written at a time, 0 where memory holds them */
+    double runs, id_runs;         /* of the sorters of documents, and of IDs for a map from IDs */
+    double undropped;             /* of runs that are being merged: what was read and may still be on disk */
+    double distinct;              /* the distinct fingerprints, 0 where they are in memory */
+    double table_runs, runs_left; /* runs of the tables that are sorted at a time; what stays once they were read */
+    double keys;                  /* of the tables that are written at a time, 0 where memory holds them */
     double map, by_id;
 };
 
@@ -109,16 +109,16 @@ static void estimate_documents(const struct idx_build_options *options, double c
     footprint->by_id = count * get_by_id_bytes(options, count) * MAP_FACTOR;
 }
 
-/* Sets orders, orders_left and keys of *footprint for tables of `count` fingerprints, of which `sorters` are sorted at
- * a time. Uses footprint->undropped. */
+/* Sets table_runs, runs_left and keys of *footprint for tables of `count` fingerprints, of which `sorters` are
+ * sorted at a time. Uses footprint->undropped. */
 static void estimate_tables(const struct idx_build_options *options, const struct idx_plan *plan, double count,
                             double sorters, struct footprint *footprint) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
     uint64_t writer_memory = idxi_memory_of_arrays(options->memory_bytes, threads) / writers;
     double run_length = (double)writer_memory / 16, fan_in = (double)idxi_sorter_get_fan_in(writer_memory);
-    double order_bytes = count * get_fingerprint_bytes(64, run_length); /* of one table; left-aligned */
-    footprint->orders = sorters * estimate_run_bytes(order_bytes, count, run_length, 1, fan_in, footprint->undropped);
-    footprint->orders_left = fmin(footprint->orders, footprint->undropped * sorters);
+    double run_bytes = count * get_fingerprint_bytes(64, run_length); /* of one table; left-aligned */
+    footprint->table_runs = sorters * estimate_run_bytes(run_bytes, count, run_length, 1, fan_in, footprint->undropped);
+    footprint->runs_left = fmin(footprint->table_runs, footprint->undropped * sorters);
     footprint->keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
     if (footprint->keys <= (double)idxi_get_keys_memory(options->memory_bytes, threads) * writers) footprint->keys = 0;
 }
@@ -134,12 +134,12 @@ static void fill_estimate(const struct idx_build_options *options, const struct 
     if (!idxi_memory_holds_tables(options->memory_bytes, documents, options->threads))
         disk.distinct = count * get_fingerprint_bytes(options->bits, count);
     /* Tables are sorted, `sorters` of them at a time, beside the distinct fingerprints, until all have read these. */
-    double sorting_tables = disk.distinct + disk.orders + disk.keys;
-    double first_tables = plan->table_bytes * (1 - sorters / (double)plan->tables); /* all but the last ones */
+    double sorting_tables = disk.distinct + disk.table_runs + disk.keys;
+    double first_table_bytes = plan->table_bytes * (1 - sorters / (double)plan->tables); /* all but the last ones */
     double merging = estimate_merge_peak(disk.runs, disk.distinct, disk.undropped);
     double temporary = fmax(disk.runs + disk.id_runs, fmax(merging, sorting_tables));
     double writing =
-        fmax(sorting_tables + first_tables, disk.distinct + plan->table_bytes + disk.keys + disk.orders_left);
+        fmax(sorting_tables + first_table_bytes, disk.distinct + plan->table_bytes + disk.keys + disk.runs_left);
     double mapping = estimate_merge_peak(disk.runs, disk.distinct + disk.map, disk.undropped);
     double peak = fmax(fmax(disk.runs + disk.id_runs, mapping), disk.map + writing) + disk.by_id;
     *estimate = (struct idx_build_estimate){.memory_bytes = options->memory_bytes,

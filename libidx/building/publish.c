@@ -20,7 +20,7 @@
 /* ---- Leftovers ---- */
 
 /* One call tries to remove at most so many folders. */
-#define MAX_REMOVED 100
+#define MAX_REMOVAL_ATTEMPTS 100
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
@@ -29,7 +29,7 @@
 
 /* Sets `digits` to LEFTOVER_DIGITS random hexadecimal digits and a final 0. If the system has no random bytes, makes
  * them from the process ID and the number of the attempt. */
-static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
+static void draw_random_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
     uint32_t random;
     if (getentropy(&random, sizeof random) != 0) random = (uint32_t)getpid() + (uint32_t)attempt;
     snprintf(digits, LEFTOVER_DIGITS + 1, "%08x", (unsigned)random);
@@ -45,23 +45,23 @@ static bool holds_only(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-    bool all = entries != NULL;
-    while (all) {
+    bool all_pass = entries != NULL;
+    while (all_pass) {
         errno = 0; /* so that what is left by readdir tells an error from the end */
         const struct dirent *entry = readdir(entries);
         if (entry == NULL) {
-            all = errno == 0;
+            all_pass = errno == 0;
             break;
         }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        all =
+        all_pass =
             fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && check(folder, entry->d_name, &status);
     }
     if (entries != NULL)
         closedir(entries);
     else if (folder >= 0)
         close(folder);
-    return all;
+    return all_pass;
 }
 
 /* An entry_check: returns whether an entry of a segment's folder is a file with a name of the format. */
@@ -82,7 +82,7 @@ static bool begins_like_manifest(int folder, const char *name) {
 
 /* An entry_check: returns whether an entry can be one of an index's folder: a file with a name of the format, or a
  * segment's folder with nothing but its files. */
-static bool can_be_of_index(int folder, const char *name, const struct stat *status) {
+static bool can_be_index_entry(int folder, const char *name, const struct stat *status) {
     if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && holds_only(folder, name, is_segment_file);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
     return strcmp(name, IDXI_MANIFEST_NAME) != 0 || begins_like_manifest(folder, name);
@@ -92,18 +92,18 @@ static bool can_be_of_index(int folder, const char *name, const struct stat *sta
 
 /* Removes the folder `name` in `parent` if a killed build left it, and returns whether it is gone. A build keeps its
  * temporary folder locked as long as it runs, so a folder without a lock is a killed build's. The folder is first moved
- * to `path`, whose last digits, at `digits`, are drawn anew with the number of the attempt. So a build can lose its
- * folder, but not half of it, even on a file system that several machines share, where locks may not reach. */
-static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
+ * to `moved_path`, whose last digits, at `digits`, are drawn anew with the number of the attempt. So a build can lose
+ * its folder, but not half of it, even on a file system that several machines share, where locks may not reach. */
+static bool remove_leftover(int parent, const char *name, const char *moved_path, char *digits, int attempt) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     if (folder < 0) return false;
-    draw_digits(digits, attempt);
-    bool is_moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && holds_only(folder, ".", can_be_of_index) &&
-                    renameat(parent, name, AT_FDCWD, path) == 0;
-    if (is_moved) idxi_remove_tree(AT_FDCWD, path);
+    draw_random_digits(digits, attempt);
+    bool is_moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && holds_only(folder, ".", can_be_index_entry) &&
+                    renameat(parent, name, AT_FDCWD, moved_path) == 0;
+    if (is_moved) idxi_remove_tree(AT_FDCWD, moved_path);
     close(folder);
-    return is_moved && lstat(path, &status) != 0 && errno == ENOENT;
+    return is_moved && lstat(moved_path, &status) != 0 && errno == ENOENT;
 }
 
 /* Returns whether a name is `prefix` followed by exactly LEFTOVER_DIGITS lower-case hexadecimal digits. */
@@ -115,20 +115,20 @@ static bool is_leftover_name(const char *name, const char *prefix) {
 
 /* Removes leftovers of killed builds in a folder, and returns how many. `folder` is its descriptor (-1: nothing is
  * done), and `folder_path` its path. Leftovers are folders that are named `prefix` and digits, have no lock, and hold
- * nothing but files of an index. Those that can't be removed, such as another user's, stay. `path` and `digits` are
- * scratch, as for remove_leftover. The folder is synced before the first removal: an index that a killed build had
+ * nothing but files of an index. Those that can't be removed, such as another user's, stay. `moved_path` and `digits`
+ * are scratch, as for remove_leftover. The folder is synced before the first removal: an index that a killed build had
  * replaced is needed until the new one's name is on disk. */
-static size_t remove_leftovers(int folder, const char *folder_path, const char *prefix, const char *path,
+static size_t remove_leftovers(int folder, const char *folder_path, const char *prefix, const char *moved_path,
                                char *digits) {
     DIR *entries = folder < 0 ? NULL : opendir(folder_path);
     size_t removed = 0;
     int attempt = 0;
-    while (entries != NULL && attempt < MAX_REMOVED) {
+    while (entries != NULL && attempt < MAX_REMOVAL_ATTEMPTS) {
         const struct dirent *entry = readdir(entries);
         if (entry == NULL) break;
         if (!is_leftover_name(entry->d_name, prefix)) continue;
         if (attempt++ == 0 && idxi_sync_folder(folder, folder_path, NULL) != IDX_OK) break;
-        removed += remove_leftover(folder, entry->d_name, path, digits, attempt);
+        removed += remove_leftover(folder, entry->d_name, moved_path, digits, attempt);
     }
     if (entries != NULL) closedir(entries);
     return removed;
@@ -158,7 +158,7 @@ static int rename_with_flag(const char *from, const char *to, enum rename_flag f
 }
 
 /* Returns whether `system_errno` says that the kernel or the file system has no rename with this flag. */
-static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
+static bool is_rename_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
 
 /* Fails with IDX_NOT_AN_INDEX, because what is at the path is no index, and so will not be replaced. */
 static enum idx_status fail_not_index(const char *path, struct idx_error *error) {
@@ -216,11 +216,12 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Opens publication->parent as publication->folder. If this process may not read it, succeeds with -1. Fails with
- * IDX_NOT_FOUND if there is no such folder. */
+/* Opens publication->parent as publication->parent_fd. If this process may not read it, succeeds with -1, since it may
+ * still write to it: then leftovers stay, and sync_parent syncs the file system. Fails with IDX_NOT_FOUND if there is
+ * no such folder. */
 static enum idx_status open_parent(struct idxi_publication *publication, struct idx_error *error) {
-    publication->folder = open(publication->parent, OPEN_FOLDER);
-    if (publication->folder >= 0 || errno == EACCES) return IDX_OK;
+    publication->parent_fd = open(publication->parent, OPEN_FOLDER);
+    if (publication->parent_fd >= 0 || errno == EACCES) return IDX_OK;
     if (errno == ENOENT)
         return idxi_fail(error, IDX_NOT_FOUND, publication->path,
                          "there is no folder %s to contain it: create that folder first", publication->parent);
@@ -266,7 +267,7 @@ static enum idx_status make_temporary_folder(struct idxi_publication *publicatio
                                              struct idx_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         bool is_ours = false;
-        draw_digits(digits, attempt);
+        draw_random_digits(digits, attempt);
         bool is_made = mkdir(temporary, 0777) == 0;
         if (!is_made && errno != EEXIST) return idxi_fail_system(error, errno, publication->path, "create");
         enum idx_status status = is_made ? lock_temporary_folder(publication, temporary, &is_ours, error) : IDX_OK;
@@ -288,7 +289,7 @@ static enum idx_status clean_and_make_temporary(struct idxi_publication *publica
     char *digits = temporary + size - LEFTOVER_DIGITS - 1;
     /* zeros stand for the digits to be drawn */
     snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, LEFTOVER_DIGITS, 0);
-    publication->leftovers = remove_leftovers(publication->folder, publication->parent, prefix, temporary, digits);
+    publication->leftovers = remove_leftovers(publication->parent_fd, publication->parent, prefix, temporary, digits);
     enum idx_status status = make_temporary_folder(publication, temporary, digits, error);
     if (status == IDX_OK)
         publication->temporary = temporary;
@@ -300,7 +301,7 @@ static enum idx_status clean_and_make_temporary(struct idxi_publication *publica
 enum idx_status idxi_publication_open(struct idxi_publication *publication, const char *path, bool replace,
                                       struct idx_error *error) {
     bool exists;
-    *publication = (struct idxi_publication){.folder = -1, .lock = -1, .process = getpid(), .replace = replace};
+    *publication = (struct idxi_publication){.parent_fd = -1, .lock = -1, .process = getpid(), .replace = replace};
     IDXI_TRY(set_paths(publication, path, error));
     IDXI_TRY(check_target(publication, &exists, error));
     IDXI_TRY(open_parent(publication, error));
@@ -314,7 +315,7 @@ enum idx_status idxi_publication_open(struct idxi_publication *publication, cons
 static enum idx_status move_to_path(struct idxi_publication *publication, struct idx_error *error) {
     int result = rename_with_flag(publication->temporary, publication->path, FLAG_NOREPLACE);
     /* A plain rename replaces nothing but an empty folder. */
-    if (result != 0 && is_unsupported(errno)) result = rename(publication->temporary, publication->path);
+    if (result != 0 && is_rename_unsupported(errno)) result = rename(publication->temporary, publication->path);
     if (result == 0) {
         free(publication->temporary);
         publication->temporary = NULL;
@@ -330,7 +331,7 @@ static enum idx_status move_to_path(struct idxi_publication *publication, struct
  * time. Fails with IDX_UNSUPPORTED if the file system can't exchange folders. */
 static enum idx_status exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
     if (rename_with_flag(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
-    if (is_unsupported(errno))
+    if (is_rename_unsupported(errno))
         return idxi_fail(error, IDX_UNSUPPORTED, publication->path,
                          "can't be replaced, because its file system can't exchange folders: build under another name");
     return idxi_fail_system(error, errno, publication->path, "replace");
@@ -338,13 +339,13 @@ static enum idx_status exchange_folders(struct idxi_publication *publication, st
 
 /* Exchanges the new index with the one at the path. Fails with IDX_BUSY if that has a writer, because what the writer
  * acknowledges must not be lost, or if it is being compacted. Locks keep both from starting during the exchange. */
-static enum idx_status exchange_with_path(struct idxi_publication *publication, struct idx_error *error) {
-    static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
+static enum idx_status exchange_unless_busy(struct idxi_publication *publication, struct idx_error *error) {
+    static const char *const lock_names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     int locks[] = {-1, -1}, folder = open(publication->path, OPEN_FOLDER);
     enum idx_status status = IDX_OK;
     if (folder < 0) return idxi_fail_system(error, errno, publication->path, "open");
     for (size_t i = 0; i < 2 && !idxi_lock_forbids(status); i++)
-        status = idxi_lock(&locks[i], IDXI_LOCK_MOMENT, names[i], folder, publication->path, error);
+        status = idxi_lock(&locks[i], IDXI_LOCK_MOMENT, lock_names[i], folder, publication->path, error);
     if (!idxi_lock_forbids(status)) status = exchange_folders(publication, error);
     for (size_t i = 0; i < 2; i++) idxi_lock_close(locks[i]);
     close(folder);
@@ -364,7 +365,7 @@ static int sync_file_system(int file) {
 
 /* Syncs the folder that holds the path, or its whole file system where that folder may not be read. */
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
-    int result = publication->folder >= 0 ? fsync(publication->folder) : sync_file_system(publication->lock);
+    int result = publication->parent_fd >= 0 ? fsync(publication->parent_fd) : sync_file_system(publication->lock);
     if (result == 0 || errno == EINVAL) return IDX_OK; /* EINVAL: folders can't be synced there */
     return idxi_fail_system(error, errno, publication->path,
                             "sync the folder that contains it, where the new index is already published");
@@ -376,7 +377,7 @@ static enum idx_status move_or_exchange_folders(struct idxi_publication *publica
     for (int attempt = 0;; attempt++) {
         bool exists;
         IDXI_TRY(check_target(publication, &exists, error));
-        enum idx_status status = exists ? exchange_with_path(publication, error) : move_to_path(publication, error);
+        enum idx_status status = exists ? exchange_unless_busy(publication, error) : move_to_path(publication, error);
         bool has_changed = status == (exists ? IDX_NOT_FOUND : IDX_EXISTS);
         if (!has_changed || !publication->replace || attempt == ATTEMPTS) return status;
     }
@@ -395,7 +396,7 @@ enum idx_status idxi_publish(struct idxi_publication *publication, struct idx_er
 void idxi_publication_close(struct idxi_publication *publication) {
     if (publication->path == NULL) return; /* never opened */
     if (publication->lock >= 0) close(publication->lock);
-    if (publication->folder >= 0) close(publication->folder);
+    if (publication->parent_fd >= 0) close(publication->parent_fd);
     /* The descriptors are closed first: removing needs some, and there may be no others. */
     bool is_own = publication->process == getpid();
     if (publication->temporary != NULL && is_own) idxi_remove_tree(AT_FDCWD, publication->temporary);

@@ -10,9 +10,9 @@
 /* An index that is to be published. Only one thread at a time may use it. Zeroed, it has nothing to close. */
 struct idxi_publication {
     char *path;       /* the path of the index, without slashes at its end */
-    char *parent;     /* the folder that holds it */
+    char *parent;     /* the path of the folder that holds it */
     char *temporary;  /* the path of the temporary folder; NULL if there is nothing to remove */
-    int folder;       /* descriptor of `parent`; -1: it may not be read */
+    int parent_fd;    /* its descriptor; -1: it may not be read */
     int lock;         /* descriptor of the new index's folder, which holds the lock */
     pid_t process;    /* the process that opened it; one that is forked from it removes nothing */
     bool replace;     /* whether an index at `path` may be replaced */

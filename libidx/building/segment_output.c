@@ -20,13 +20,13 @@ static enum idx_status open_folder(const char *path, int *folder, struct idx_err
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
-/* Opens the folder for temporary files at `temporary`, a path that must outlive the output. Makes the folder of segment
- * `number` in the folder at `path`, with a new uuid and an empty document map. */
-static enum idx_status open_folders(struct idxi_output *output, const char *path, uint32_t number,
-                                    const char *temporary, enum idx_id_type id_type, struct idx_error *error) {
+/* Opens the folder for temporary files at `temporary_path`, a path that must outlive the output. Makes the folder of
+ * segment `number` in the folder at `path`, with a new uuid and an empty document map. */
+static enum idx_status make_segment(struct idxi_output *output, const char *path, uint32_t number,
+                                    const char *temporary_path, enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
-    output->temporary_path = temporary;
-    IDXI_TRY(open_folder(temporary, &output->temporary_folder, error));
+    output->temporary_path = temporary_path;
+    IDXI_TRY(open_folder(temporary_path, &output->temporary_folder, error));
     output->segment.number = number;
     IDXI_TRY(idxi_make_uuid(output->segment.uuid, error));
     idxi_format_segment_name(number, name);
@@ -37,18 +37,19 @@ static enum idx_status open_folders(struct idxi_output *output, const char *path
     return idxi_map_writer_open(&output->map, IDXI_MAP_DOCUMENTS, output->segment_path, id_type, error);
 }
 
-enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
+enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary_path,
                                  enum idx_id_type id_type, struct idx_error *error) {
     *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
     IDXI_TRY(idxi_publication_open(&output->publication, path, replace, error));
-    if (temporary == NULL) temporary = output->publication.parent;
-    return open_folders(output, output->publication.temporary, 1, temporary, id_type, error);
+    if (temporary_path == NULL) temporary_path = output->publication.parent;
+    return make_segment(output, output->publication.temporary, 1, temporary_path, id_type, error);
 }
 
 enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
-                                         const char *temporary, enum idx_id_type id_type, struct idx_error *error) {
+                                         const char *temporary_path, enum idx_id_type id_type,
+                                         struct idx_error *error) {
     *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
-    return open_folders(output, path, number, temporary != NULL ? temporary : path, id_type, error);
+    return make_segment(output, path, number, temporary_path != NULL ? temporary_path : path, id_type, error);
 }
 
 /* ---- Writing ---- */

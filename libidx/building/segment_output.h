@@ -25,17 +25,17 @@ struct idxi_output {
 };
 
 /* Makes the temporary folder of a new index at `path`, the folder of segment 1 in it, and the segment's document map.
- * With `replace`, an index at the path may be replaced. `temporary` is the path of the folder for temporary files; the
- * string must outlive the output; NULL stands for the folder that holds `path`. Call idxi_output_close even if this
+ * With `replace`, an index at the path may be replaced. `temporary_path` is the path of the folder for temporary files;
+ * the string must outlive the output; NULL stands for the folder that holds `path`. Call idxi_output_close even if this
  * fails. Errors: those of idxi_publication_open and idxi_map_writer_open. */
-enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
+enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary_path,
                                  enum idx_id_type id_type, struct idx_error *error);
 
-/* Makes the folder of segment `number`, and its document map, in the folder of an existing index at `path`. `temporary`
- * is as for idxi_output_open, but NULL stands for `path`. Call idxi_output_close even if this fails. Errors: those of
- * idxi_map_writer_open, IDX_NOT_FOUND, IDX_EXISTS. */
+/* Makes the folder of segment `number`, and its document map, in the folder of an existing index at `path`.
+ * `temporary_path` is as for idxi_output_open, but NULL stands for `path`. Call idxi_output_close even if this fails.
+ * Errors: those of idxi_map_writer_open, IDX_NOT_FOUND, IDX_EXISTS. */
 enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
-                                         const char *temporary, enum idx_id_type id_type, struct idx_error *error);
+                                         const char *temporary_path, enum idx_id_type id_type, struct idx_error *error);
 
 /* Completes the document map, and sets *bytes to the size of its two files. output->segment.fingerprints and .documents
  * must be set before. Errors: those of idxi_map_writer_finish. */

@@ -12,11 +12,11 @@ struct idxi_set_sorter {
     struct idxi_sorter keys; /* with the offset of each set in the file */
     bool is_open;
     int file;
-    const char *path;                  /* of the folder of the file, for messages */
-    uint8_t *buffer;                   /* the next bytes of the file */
-    size_t used;                       /* bytes in the buffer */
-    uint64_t written;                  /* bytes in the file */
-    struct idxi_native_members stored; /* for idxi_members_store */
+    const char *path;                   /* of the folder of the file, for messages */
+    uint8_t *buffer;                    /* the next bytes of the file */
+    size_t buffered;                    /* bytes in the buffer */
+    uint64_t written;                   /* bytes in the file */
+    struct idxi_native_members scratch; /* for idxi_members_to_little_endian */
 };
 
 /* Opens an empty sorter; *sorter must be zeroed. `options` are those of the sorter of the keys, and their folder is
@@ -25,7 +25,7 @@ struct idxi_set_sorter {
 enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struct idxi_sorter_options *options,
                                      struct idx_error *error);
 
-/* Adds a set. Its members are little-endian, as idxi_members_store makes them, and are copied. */
+/* Adds a set. Its members are little-endian, as idxi_members_to_little_endian makes them, and are copied. */
 enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct idxf_set *set,
                                     struct idx_error *error);
 

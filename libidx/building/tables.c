@@ -49,8 +49,8 @@ static void note_table_read(struct tables_job *job) {
 
 /* Adds all fingerprints of the source to the sorter, permuted for table `number` and left-aligned. Each counts as
  * progress. */
-static enum idx_status add_permuted(const struct tables_job *job, size_t number, struct idxi_stream *source,
-                                    struct idxi_sorter *sorter, struct idx_error *error) {
+static enum idx_status permute_and_add(const struct tables_job *job, size_t number, struct idxi_stream *source,
+                                       struct idxi_sorter *sorter, struct idx_error *error) {
     struct idxf_permutation permutation;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES];
     size_t count;
@@ -78,7 +78,7 @@ static enum idx_status write_sorted_table(struct tables_job *job, size_t number,
     struct idxi_sorter *sorter = claim_sorter(job);
     struct idxi_stream *sorted;
     idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(job->form->scheme->tables[number].mask));
-    enum idx_status status = add_permuted(job, number, source, sorter, error);
+    enum idx_status status = permute_and_add(job, number, source, sorter, error);
     if (status == IDX_OK) note_table_read(job);
     if (status == IDX_OK) status = idxi_sorter_open_stream(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(job->output, job->form, number, sorted, result, error);
@@ -119,9 +119,9 @@ static enum idx_status run_table_task(void *context, size_t number, struct idx_e
 enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_table_form *form,
                                   const struct idxi_distinct *distinct, unsigned threads, uint64_t memory_bytes,
                                   struct idxi_tables_result *result, struct idx_error *error) {
-    size_t tables = form->scheme->table_count;
-    if (threads > tables) threads = (unsigned)tables;
-    struct tables_job job = {.output = output, .form = form, .distinct = distinct, .pending_reads = tables};
+    size_t table_count = form->scheme->table_count;
+    if (threads > table_count) threads = (unsigned)table_count;
+    struct tables_job job = {.output = output, .form = form, .distinct = distinct, .pending_reads = table_count};
     struct idxi_sorter_options options = {.once = true,
                                           .threads = 1,
                                           .memory = memory_bytes / threads,
@@ -133,7 +133,7 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
     enum idx_status status = job.sorters == NULL || job.claimed == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (unsigned i = 0; i < threads && status == IDX_OK; i++)
         status = idxi_sorter_open(&job.sorters[i], &options, error);
-    if (status == IDX_OK) status = idxi_run_parallel(tables, threads, run_table_task, &job, form->progress, error);
+    if (status == IDX_OK) status = idxi_run_parallel(table_count, threads, run_table_task, &job, form->progress, error);
     *result = (struct idxi_tables_result){.bytes = job.bytes, .temporary_bytes = 0};
     for (unsigned i = 0; i < threads && job.sorters != NULL; i++) {
         result->temporary_bytes += idxi_sorter_count_written_bytes(&job.sorters[i]);

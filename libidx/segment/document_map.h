@@ -63,7 +63,7 @@ struct idxi_map {
     uint64_t numbers;                     /* of documents, or of texts with sets; UINT64_MAX: not known */
     bool is_of_texts;                     /* entries of one text have one number */
     enum idx_id_type id_type;             /* the map's form: IDX_ID_U64 for IDXI_MAP_BY_ID */
-    bool ids_differ;                      /* IDXI_MAP_BY_ID: no two IDs have the same hash, because they are integers */
+    bool hashes_differ;                   /* IDXI_MAP_BY_ID: no two IDs have the same hash, because they are integers */
     pthread_mutex_t mutex;                /* held while the map is made ready */
     atomic_bool ready;
 };
@@ -121,9 +121,9 @@ struct idxi_map_stream {
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     uint64_t documents; /* of the groups so far */
     uint64_t last_fingerprint, last_value;
-    bool has_last;    /* whether any document was read, so that last_fingerprint and last_value are set */
-    size_t undropped; /* bytes of groups that were read since pages were dropped */
-    bool begun;       /* whether the first group was read */
+    bool has_last;          /* whether any document was read, so that last_fingerprint and last_value are set */
+    size_t undropped_bytes; /* bytes of groups that were read since pages were dropped */
+    bool begun;             /* whether the first group was read */
 };
 
 /* Begins a stream at the first document, with `offset` to be added to values. It needs no closing. */

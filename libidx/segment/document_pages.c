@@ -162,11 +162,11 @@ static enum idx_status map_files(struct idxi_pages *pages, int map_file, int sum
 }
 
 /* Makes pages->checked, the bitmap of checked units, in which no unit is checked yet. */
-static enum idx_status make_bitmap(struct idxi_pages *pages, struct idx_error *error) {
-    size_t words = (size_t)(pages->length / IDXF_PAGE_SIZE / 64 + 1);
-    pages->checked = calloc(words, sizeof *pages->checked);
+static enum idx_status make_checked_bitmap(struct idxi_pages *pages, struct idx_error *error) {
+    size_t bitmap_words = (size_t)(pages->length / IDXF_PAGE_SIZE / 64 + 1);
+    pages->checked = calloc(bitmap_words, sizeof *pages->checked);
     if (pages->checked == NULL) return idxi_fail_memory(error);
-    pages->allocated_bytes = words * sizeof *pages->checked;
+    pages->allocated_bytes = bitmap_words * sizeof *pages->checked;
     return IDX_OK;
 }
 
@@ -223,7 +223,7 @@ enum idx_status idxi_pages_open(struct idxi_pages *pages, int map_file, uint64_t
     /* Otherwise Linux reads up to megabytes around each page. It may do so in docs.sum, which is small. */
     if (options->residence == IDX_RESIDENCE_DISK)
         madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_RANDOM);
-    if (!options->skip_page_checks) IDXI_TRY(make_bitmap(pages, error));
+    if (!options->skip_page_checks) IDXI_TRY(make_checked_bitmap(pages, error));
     return check_meta_pages(pages, error);
 }
 
@@ -250,10 +250,10 @@ static int compare_node_key(const uint8_t *node, const void *key, size_t key_siz
 /* Sets *position: in a leaf, to the first node whose key is not below `key`, or to the number of nodes; in a branch, to
  * the last node whose key is not above it, where the first node counts as below all keys. Returns false if a node is
  * damaged. */
-static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
-                        unsigned *position) {
+static bool search_nodes(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
+                         unsigned *position) {
     bool is_branch = (get_page_flags(page) & BRANCH_PAGE) != 0;
-    unsigned first = is_branch ? 1 : 0, low = first, high = count_nodes(pages, page);
+    unsigned first_searched = is_branch ? 1 : 0, low = first_searched, high = count_nodes(pages, page);
     while (low < high) {
         unsigned middle = (low + high) / 2;
         const uint8_t *node = get_node(pages, page, middle);
@@ -264,7 +264,7 @@ static bool search_page(const struct idxi_pages *pages, const uint8_t *page, con
         else
             high = middle;
     }
-    *position = low - first; /* of a branch, the node before the first one that is above the key */
+    *position = low - first_searched; /* of a branch, the node before the first one that is above the key */
     return true;
 }
 
@@ -332,7 +332,7 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
     IDXI_TRY(enter_page(cursor, root, error));
     for (;;) { /* once for each page from the root to a leaf */
         const uint8_t *page = cursor->way[cursor->depth - 1].page;
-        if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
+        if (!search_nodes(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
             return fail_damaged_structure(pages, error);
         if (!is_in_branch(cursor)) return go_to_entry(cursor, error);
         IDXI_TRY(follow_node(cursor, error));

@@ -23,16 +23,16 @@ static enum idx_status fail_lmdb_call(struct idx_error *error, int result, const
                      mdb_strerror(result));
 }
 
-#define PROBE_PAGES 256 /* written behind the end of a file, to find out whether the disk is full */
+#define TRIED_PAGES 256 /* written behind the end of a file, to find out whether the disk is full */
 
-/* Tries to write PROBE_PAGES pages behind the end of the file of an open environment. Returns the errno of the first
+/* Tries to write TRIED_PAGES pages behind the end of the file of an open environment. Returns the errno of the first
  * write that fails, such as ENOSPC, or EIO if none does. */
-static int probe_disk(MDB_env *env) {
+static int find_write_errno(MDB_env *env) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
     mdb_filehandle_t file;
     if (mdb_env_get_fd(env, &file) != 0 || fstat(file, &status) != 0) return EIO;
-    for (size_t i = 0; i < PROBE_PAGES; i++) {
+    for (size_t i = 0; i < TRIED_PAGES; i++) {
         if (pwrite(file, page, sizeof page, status.st_size + (off_t)(i * sizeof page)) < 0) return errno;
     }
     return EIO;
@@ -41,7 +41,7 @@ static int probe_disk(MDB_env *env) {
 /* Fails after a call of LMDB that returned `result` and may have written. LMDB returns EIO for a write that was cut
  * short: then this fails with IDX_DISK_FULL if the disk is full now, else with a sentence that names both causes. */
 static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, int result, const char *path) {
-    if (result == EIO) result = probe_disk(env);
+    if (result == EIO) result = find_write_errno(env);
     return fail_lmdb_call(
         error, result, path,
         result != EIO ? "write" : "write (the disk was full for a moment, or it fails: make room, and try again)");
@@ -56,14 +56,15 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 #define BATCH_BYTES ((size_t)16 << 20)   /* the most that a transaction writes, so that memory stays bounded */
 #define BATCH_GROWTH ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
 
-/* Begins a transaction. First lets the map grow by a batch and by the next entry, which has `bytes` bytes (0: it is not
- * known yet) and may be larger than a batch. */
-static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t bytes, struct idx_error *error) {
+/* Begins a transaction. First lets the map grow by a batch and by the next entry, which has `next_bytes` bytes
+ * (0: it is not known yet) and may be larger than a batch. */
+static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t next_bytes, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
     mdb_env_info(writer->env, &info);
     mdb_env_stat(writer->env, &stat);
-    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_GROWTH + 2 * bytes);
+    int result =
+        mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_GROWTH + 2 * next_bytes);
     if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
     writer->batch_bytes = 0;
     return result == 0 ? IDX_OK : fail_lmdb_call(error, result, writer->path, "begin a transaction");
@@ -130,26 +131,26 @@ struct idxi_id_packer {
 };
 
 /* Frees a packer. Accepts NULL. */
-static void free_packer(struct idxi_id_packer *packer) {
+static void free_id_packer(struct idxi_id_packer *packer) {
     if (packer == NULL) return;
     free(packer->sampled);
     free(packer->packed);
     free(packer);
 }
 
-/* Returns a packer without IDs, which the caller frees by free_packer, or NULL if memory runs out. */
-static struct idxi_id_packer *make_packer(void) {
+/* Returns a packer without IDs, which the caller frees by free_id_packer, or NULL if memory runs out. */
+static struct idxi_id_packer *make_id_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
     packer->sampled = malloc(IDXI_MAX_SAMPLED_BYTES);
     packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_get_max_bytes(IDXF_MAX_PIECED_BYTES));
     if (packer->sampled != NULL && packer->packed != NULL) return packer;
-    free_packer(packer);
+    free_id_packer(packer);
     return NULL;
 }
 
 /* Creates the databases `docs` and `meta`, and for text IDs `ids`. Returns 0, or the error of LMDB. */
-static int open_databases(struct idxi_map_writer *writer) {
+static int create_databases(struct idxi_map_writer *writer) {
     int result = mdb_dbi_open(writer->txn, "docs", MDB_CREATE, &writer->docs);
     if (result == 0 && writer->id_type == IDX_ID_TEXT)
         result = mdb_dbi_open(writer->txn, "ids", MDB_CREATE, &writer->ids);
@@ -159,7 +160,7 @@ static int open_databases(struct idxi_map_writer *writer) {
 
 /* Makes and opens writer->env. Returns 0, or the error of LMDB. LMDB fails with EINTR if a signal interrupts it. The
  * environment can't be opened again then, so another one is made. */
-static int open_environment(struct idxi_map_writer *writer) {
+static int create_environment(struct idxi_map_writer *writer) {
     for (;;) {
         int result = mdb_env_create(&writer->env);
         if (result == 0) result = mdb_env_set_maxdbs(writer->env, NAMED_DATABASES);
@@ -176,15 +177,15 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
     writer->path = idxi_join_path(folder_path, idxi_get_map_name(kind));
     writer->sums_path = idxi_join_path(folder_path, idxi_get_sums_name(kind));
     writer->fingerprints = malloc(2 * IDXI_MAX_WAITING * sizeof *writer->fingerprints);
-    if (id_type == IDX_ID_TEXT) writer->packer = make_packer();
+    if (id_type == IDX_ID_TEXT) writer->packer = make_id_packer();
     if (writer->path == NULL || writer->sums_path == NULL || writer->fingerprints == NULL ||
         (id_type == IDX_ID_TEXT && writer->packer == NULL))
         return idxi_fail_memory(error);
     writer->values = writer->fingerprints + IDXI_MAX_WAITING;
-    int result = open_environment(writer);
+    int result = create_environment(writer);
     if (result != 0) return fail_lmdb_call(error, result, writer->path, "create");
     IDXI_TRY(begin_transaction(writer, 0, error));
-    result = open_databases(writer);
+    result = create_databases(writer);
     return result == 0 ? IDX_OK : fail_lmdb_call(error, result, writer->path, "create");
 }
 
@@ -240,18 +241,18 @@ static enum idx_status add_id_to_group(struct idxi_map_writer *writer, uint64_t 
     uint8_t head[IDXF_PLAIN_BYTES];
     if (length > IDXF_MAX_PIECED_BYTES)
         return write_id_alone(writer, number, head, idxf_ids_write_plain_head(length, head), id, length, error);
-    size_t size = pack_id(packer, id, length);
-    bool fits =
-        packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS && packer->group_size + size <= IDXI_IDS_BYTES;
+    size_t packed_size = pack_id(packer, id, length);
+    bool fits = packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS &&
+                packer->group_size + packed_size <= IDXI_IDS_BYTES;
     if (!fits) {
         IDXI_TRY(write_id_group(writer, error));
-        size = pack_id(packer, id, length); /* which now shares no bytes with the ID before */
+        packed_size = pack_id(packer, id, length); /* which now shares no bytes with the ID before */
         packer->group_size = IDXF_IDS_HEADER_BYTES;
     }
-    if (packer->group_size + size > IDXI_IDS_BYTES)
-        return write_id_alone(writer, number, packer->packed, size, NULL, 0, error);
-    memcpy(packer->group + packer->group_size, packer->packed, size);
-    packer->group_size += size;
+    if (packer->group_size + packed_size > IDXI_IDS_BYTES)
+        return write_id_alone(writer, number, packer->packed, packed_size, NULL, 0, error);
+    memcpy(packer->group + packer->group_size, packer->packed, packed_size);
+    packer->group_size += packed_size;
     packer->group_count++;
     packer->last_number = number;
     packer->previous_length = length < sizeof packer->previous ? length : sizeof packer->previous;
@@ -325,34 +326,34 @@ static enum idx_status write_waiting_ids(struct idxi_map_writer *writer, struct 
 static enum idx_status write_document_groups(struct idxi_map_writer *writer, size_t max_left, struct idx_error *error) {
     uint8_t group[IDXI_GROUP_BYTES], key[IDXI_GROUP_KEY_BYTES], *value = NULL;
     size_t done = 0, size;
-    while (writer->waiting - done > max_left) {
-        done += idxf_group_encode(writer->fingerprints + done, writer->values + done, writer->waiting - done,
+    while (writer->waiting_count - done > max_left) {
+        done += idxf_group_encode(writer->fingerprints + done, writer->values + done, writer->waiting_count - done,
                                   sizeof group, group, &size);
         idxi_make_group_key(key, writer->fingerprints[done - 1], writer->values[done - 1]);
         IDXI_TRY(reserve_entry(writer, writer->docs, key, sizeof key, size, MDB_APPEND, &value, error));
         memcpy(value, group, size);
     }
-    writer->waiting -= done;
-    memmove(writer->fingerprints, writer->fingerprints + done, writer->waiting * sizeof *writer->fingerprints);
-    memmove(writer->values, writer->values + done, writer->waiting * sizeof *writer->values);
+    writer->waiting_count -= done;
+    memmove(writer->fingerprints, writer->fingerprints + done, writer->waiting_count * sizeof *writer->fingerprints);
+    memmove(writer->values, writer->values + done, writer->waiting_count * sizeof *writer->values);
     return IDX_OK;
 }
 
 enum idx_status idxi_map_writer_add_documents(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                               const uint64_t *values, size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
-        if (writer->waiting == IDXI_MAX_WAITING)
+        if (writer->waiting_count == IDXI_MAX_WAITING)
             IDXI_TRY(write_document_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
         idxi_heaviest_add_document(&writer->heaviest, fingerprints[i]);
-        writer->fingerprints[writer->waiting] = fingerprints[i];
-        writer->values[writer->waiting++] = values[i];
+        writer->fingerprints[writer->waiting_count] = fingerprints[i];
+        writer->values[writer->waiting_count++] = values[i];
     }
     return IDX_OK;
 }
 
 /* Writes the meta data that readers compare with the manifest, and the fingerprint with the most documents. */
-static enum idx_status write_all_meta(struct idxi_map_writer *writer, const struct idxf_manifest_segment *segment,
-                                      struct idx_error *error) {
+static enum idx_status write_uuid_and_counts(struct idxi_map_writer *writer,
+                                             const struct idxf_manifest_segment *segment, struct idx_error *error) {
     uint8_t fingerprints[8], documents[8], heaviest[IDXI_HEAVIEST_BYTES];
     idxf_store64(fingerprints, segment->fingerprints);
     idxf_store64(documents, segment->documents);
@@ -382,10 +383,10 @@ static enum idx_status write_checksums(int file, const char *path, uint64_t leng
     return IDX_OK;
 }
 
-/* Writes the file of checksums of a map, which is open as `file`, into `folder`, and syncs it. Sets *size to the bytes
- * of both files together. Opens `pages`, which the caller closes, also after an error. */
+/* Writes the file of checksums of a map, which is open as `file`, into `folder`, and syncs it. Sets *total_bytes to the
+ * bytes of both files together. Opens `pages`, which the caller closes, also after an error. */
 static enum idx_status write_sums_file(int file, const struct idxi_map_writer *map, int folder,
-                                       struct idxi_page_writer *pages, const uint8_t *uuid, uint64_t *size,
+                                       struct idxi_page_writer *pages, const uint8_t *uuid, uint64_t *total_bytes,
                                        struct idx_error *error) {
     struct idxf_document_sums sums = {.extra = 0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
@@ -399,16 +400,16 @@ static enum idx_status write_sums_file(int file, const struct idxi_map_writer *m
     if (status != IDX_OK) return status;
     idxf_document_sums_header_write(&sums, header);
     IDXI_TRY(idxi_page_writer_finish(pages, header, sizeof header, error));
-    *size = sums.length + pages->written;
+    *total_bytes = sums.length + pages->written;
     return IDX_OK;
 }
 
 enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
-                                       const struct idxf_manifest_segment *segment, uint64_t *bytes,
+                                       const struct idxf_manifest_segment *segment, uint64_t *total_bytes,
                                        struct idx_error *error) {
     IDXI_TRY(write_waiting_ids(writer, error));
     IDXI_TRY(write_document_groups(writer, 0, error));
-    IDXI_TRY(write_all_meta(writer, segment, error));
+    IDXI_TRY(write_uuid_and_counts(writer, segment, error));
     IDXI_TRY(commit_transaction(writer, error));
     int result = mdb_env_sync(writer->env, 1);
     if (result != 0) return fail_lmdb_call(error, result, writer->path, "sync");
@@ -418,7 +419,7 @@ enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folde
     struct idxi_page_writer sums = {.fd = -1};
     int file = openat(folder, idxi_get_map_name(writer->kind), O_RDONLY | O_CLOEXEC);
     if (file < 0) return idxi_fail_system(error, errno, writer->path, "open");
-    enum idx_status status = write_sums_file(file, writer, folder, &sums, segment->uuid, bytes, error);
+    enum idx_status status = write_sums_file(file, writer, folder, &sums, segment->uuid, total_bytes, error);
     idxi_page_writer_close(&sums);
     close(file);
     return status;
@@ -430,6 +431,6 @@ void idxi_map_writer_close(struct idxi_map_writer *writer) {
     free(writer->path);
     free(writer->sums_path);
     free(writer->fingerprints);
-    free_packer(writer->packer);
+    free_id_packer(writer->packer);
     *writer = (struct idxi_map_writer){0};
 }

@@ -32,7 +32,7 @@ struct idxi_map_writer {
     size_t batch_bytes;     /* an upper bound of the bytes written since the last commit */
     struct idxi_heaviest heaviest;
     uint64_t *fingerprints, *values; /* documents that wait for their group */
-    size_t waiting;                  /* how many do */
+    size_t waiting_count;            /* how many do */
     struct idxi_id_packer *packer;   /* IDX_ID_TEXT only */
 };
 
@@ -57,10 +57,10 @@ enum idx_status idxi_map_writer_add_documents(struct idxi_map_writer *writer, co
                                               const uint64_t *values, size_t count, struct idx_error *error);
 
 /* Writes what was added and the meta data, with the uuid and the counts of `segment`. Syncs and closes the map, and
- * writes its file of checksums. `folder` is a descriptor of the map's folder. Sets *bytes to the size of both files
- * together. */
+ * writes its file of checksums. `folder` is a descriptor of the map's folder. Sets *total_bytes to the size of both
+ * files together. */
 enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
-                                       const struct idxf_manifest_segment *segment, uint64_t *bytes,
+                                       const struct idxf_manifest_segment *segment, uint64_t *total_bytes,
                                        struct idx_error *error);
 
 /* Closes the map, finished or not, frees all memory, and zeroes *writer. Accepts a zeroed struct. */

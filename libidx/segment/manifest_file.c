@@ -26,7 +26,7 @@ void idxi_format_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
 }
 
 /* Returns whether a name is one of `count` names. */
-static bool is_one_of(const char *name, const char *const *names, size_t count) {
+static bool is_listed_name(const char *name, const char *const *names, size_t count) {
     size_t i = 0;
     while (i < count && strcmp(name, names[i]) != 0) i++;
     return i < count;
@@ -47,14 +47,14 @@ bool idxi_is_segment_file_name(const char *name) {
     /* a name that does not begin with "table-" counts as one without digits */
     size_t prefix = strlen("table-"), digits = strncmp(name, "table-", prefix) == 0 ? count_digits(name + prefix) : 0;
     return (digits >= 2 && strcmp(name + prefix + digits, ".tbl") == 0) ||
-           is_one_of(name, names, sizeof names / sizeof *names);
+           is_listed_name(name, names, sizeof names / sizeof *names);
 }
 
 bool idxi_is_index_file_name(const char *name) {
     static const char *const names[] = {IDXI_MANIFEST_NAME,     IDXI_NEW_MANIFEST_NAME, IDXI_LOG_NAME,
                                         IDXI_NEW_LOG_NAME,      IDXI_LOCK_NAME,         IDXI_COMPACT_LOCK_NAME,
                                         IDXI_MANIFEST_LOCK_NAME};
-    return is_one_of(name, names, sizeof names / sizeof *names);
+    return is_listed_name(name, names, sizeof names / sizeof *names);
 }
 
 /* ---- Reading ---- */
@@ -70,8 +70,8 @@ static enum idx_status read_text(int file, const char *path, char *text, size_t 
 
 /* Fails because of a fault in line `line` of the manifest, from 1; 0 stands for the whole. `version` is used only for
  * IDXF_FAULT_VERSION, and `need`, the name of the unknown addition, only for IDXF_FAULT_NEEDS. */
-static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
-                                     const char *path, struct idx_error *error) {
+static enum idx_status fail_manifest_fault(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
+                                           const char *path, struct idx_error *error) {
     if (fault == IDXF_FAULT_MAGIC)
         return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not the manifest of an idx index");
     if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
@@ -95,7 +95,7 @@ static enum idx_status read_manifest(struct idxf_manifest *manifest, int file, c
     enum idx_status status = read_text(file, path, text, &size, error);
     if (status == IDX_OK) {
         enum idxf_fault fault = idxf_manifest_read(manifest, text, size, &line, &version);
-        if (fault != IDXF_OK) status = fail_manifest(fault, line, version, manifest->need, path, error);
+        if (fault != IDXF_OK) status = fail_manifest_fault(fault, line, version, manifest->need, path, error);
     }
     /* idxf_manifest_write sets manifest->checksum, by which versions of an index are told apart. Lines of unknown
      * additions, which the next manifest will not have, must make no difference: so it is computed without them. */

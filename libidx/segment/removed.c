@@ -39,8 +39,8 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
 
 /* Checks all removals, and notes in removed->places where each begins. A removal takes more bytes than a fingerprint:
  * that limits how much memory is allocated for a false count. */
-static enum idx_status note_places(struct idxi_removed *removed, const struct idxf_removed *header, const char *path,
-                                   struct idx_error *error) {
+static enum idx_status note_removal_places(struct idxi_removed *removed, const struct idxf_removed *header,
+                                           const char *path, struct idx_error *error) {
     struct idxf_removals removals;
     struct idxf_record record;
     uint64_t max_count = idxi_min(header->count, header->length / sizeof(uint64_t));
@@ -65,7 +65,7 @@ static enum idx_status load_file(struct idxi_removed *removed, int folder, const
     enum idx_status status = read_file(removed, file, path, error);
     close(file);
     if (status == IDX_OK) status = check_header(removed, segment, &header, path, error);
-    return status == IDX_OK ? note_places(removed, &header, path, error) : status;
+    return status == IDX_OK ? note_removal_places(removed, &header, path, error) : status;
 }
 
 enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, const char *folder_path,
@@ -98,12 +98,12 @@ struct idxf_record idxi_get_removal(const struct idxi_removed *removed, size_t n
 
 /* Returns the number of the first removal that is not before `wanted` in the order of the file, or removed->count if
  * there is none. */
-static size_t find_removal(const struct idxi_removed *removed, const struct idxf_record *wanted) {
+static size_t find_removal_not_before(const struct idxi_removed *removed, const struct idxf_record *wanted) {
     size_t begin = 0, end = removed->count;
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
-        struct idxf_record record = idxi_get_removal(removed, middle);
-        if (idxf_compare_removals(removed->rules.id_type, &record, wanted) < 0)
+        struct idxf_record middle_removal = idxi_get_removal(removed, middle);
+        if (idxf_compare_removals(removed->rules.id_type, &middle_removal, wanted) < 0)
             begin = middle + 1;
         else
             end = middle;
@@ -115,7 +115,7 @@ enum idxi_removal idxi_find_removal_kind(const struct idxi_removed *removed, uin
     struct idxf_record wanted = {.operation = IDXF_REMOVE_FINGERPRINT, .fingerprint = fingerprint};
     /* The removal of all documents of a fingerprint comes before those of single ones: so it is enough to look at the
      * first removal of the fingerprint. */
-    size_t number = find_removal(removed, &wanted);
+    size_t number = find_removal_not_before(removed, &wanted);
     if (number == removed->count) return IDXI_REMOVED_NONE;
     struct idxf_record record = idxi_get_removal(removed, number);
     if (record.fingerprint != fingerprint) return IDXI_REMOVED_NONE;
@@ -125,7 +125,7 @@ enum idxi_removal idxi_find_removal_kind(const struct idxi_removed *removed, uin
 bool idxi_removes_document(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
     struct idxf_record wanted = {
         .operation = IDXF_REMOVE_DOCUMENT, .fingerprint = fingerprint, .id = id, .id_size = id_size};
-    size_t number = find_removal(removed, &wanted);
+    size_t number = find_removal_not_before(removed, &wanted);
     if (number == removed->count) return false;
     struct idxf_record record = idxi_get_removal(removed, number);
     return idxf_compare_removals(removed->rules.id_type, &record, &wanted) == 0;

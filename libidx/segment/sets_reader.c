@@ -31,17 +31,17 @@ static enum idx_status read_header(struct idxi_sets *sets, int file, const struc
 }
 
 /* Checks the header and maps the file. Makes the bitmap of checked pages, unless the options skip page checks. */
-static enum idx_status check_and_map(struct idxi_sets *sets, int file, const struct idxf_manifest_segment *segment,
-                                     const struct idx_open_options *options, struct idx_error *error) {
+static enum idx_status check_and_map_file(struct idxi_sets *sets, int file, const struct idxf_manifest_segment *segment,
+                                          const struct idx_open_options *options, struct idx_error *error) {
     IDXI_TRY(read_header(sets, file, segment, error));
     void *map = mmap(NULL, (size_t)sets->layout.file_size, PROT_READ, MAP_SHARED, file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, sets->path, "map");
     sets->map = map;
     if (options->residence == IDX_RESIDENCE_DISK) madvise(map, (size_t)sets->layout.file_size, MADV_RANDOM);
-    size_t words = (size_t)(sets->layout.pages / 64 + 1);
+    size_t bitmap_words = (size_t)(sets->layout.pages / 64 + 1);
     if (options->skip_page_checks) return IDX_OK;
-    sets->checked = calloc(words, sizeof *sets->checked);
-    sets->allocated_bytes = words * sizeof *sets->checked;
+    sets->checked = calloc(bitmap_words, sizeof *sets->checked);
+    sets->allocated_bytes = bitmap_words * sizeof *sets->checked;
     return sets->checked == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
@@ -53,7 +53,7 @@ enum idx_status idxi_sets_open(struct idxi_sets *sets, int folder, const char *f
         (struct idxi_sets){.path = idxi_join_path(folder_path, IDXI_SETS_NAME), .has_numbers = id_type == IDX_ID_TEXT};
     if (sets->path == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_open_part(&file, folder, IDXI_SETS_NAME, IDXI_OPEN_FILE, sets->path, error));
-    enum idx_status status = check_and_map(sets, file, segment, options, error);
+    enum idx_status status = check_and_map_file(sets, file, segment, options, error);
     close(file);
     return status;
 }
@@ -68,7 +68,7 @@ void idxi_sets_close(struct idxi_sets *sets) {
 /* ---- Pages ---- */
 
 /* Compares page `page` (from 0, after the header) with its checksum, even if that was done before. */
-static enum idx_status verify_page(const struct idxi_sets *sets, uint64_t page, struct idx_error *error) {
+static enum idx_status compare_checksum(const struct idxi_sets *sets, uint64_t page, struct idx_error *error) {
     uint64_t offset = (page + 1) * IDXF_PAGE_SIZE;
     if (idxf_checksum(sets->map + offset, IDXF_PAGE_SIZE) == idxf_load64(sets->map + sets->layout.checksums + page * 8))
         return IDX_OK;
@@ -84,15 +84,15 @@ static enum idx_status check_pages(const struct idxi_sets *sets, uint64_t begin,
         _Atomic uint64_t *word = &sets->checked[page / 64];
         uint64_t bit = UINT64_C(1) << page % 64;
         if (atomic_load_explicit(word, memory_order_acquire) & bit) continue;
-        IDXI_TRY(verify_page(sets, page, error));
+        IDXI_TRY(compare_checksum(sets, page, error));
         atomic_fetch_or_explicit(word, bit, memory_order_release);
     }
     return IDX_OK;
 }
 
 /* Checks that the padding, the bytes from offset `begin` of the file to before `end`, is zeros. */
-static enum idx_status check_zeros(const struct idxi_sets *sets, uint64_t begin, uint64_t end,
-                                   struct idx_error *error) {
+static enum idx_status check_padding(const struct idxi_sets *sets, uint64_t begin, uint64_t end,
+                                     struct idx_error *error) {
     for (uint64_t offset = begin; offset < end; offset++)
         if (sets->map[offset] != 0) return idxi_fail_fault(error, IDXF_FAULT_PADDING, sets->path, offset);
     return IDX_OK;
@@ -107,11 +107,11 @@ enum idx_status idxi_sets_check_all(const struct idxi_sets *sets, struct idx_err
     const struct idxf_sets_layout *layout = &sets->layout;
     for (uint64_t page = 0; page < layout->pages; page++) {
         if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) drop_pages(sets);
-        IDXI_TRY(verify_page(sets, page, error));
+        IDXI_TRY(compare_checksum(sets, page, error));
     }
-    IDXI_TRY(check_zeros(sets, layout->records + sets->header.record_bytes, layout->directory, error));
-    return check_zeros(sets, layout->directory + sets->header.entries * IDXF_SETS_ENTRY_BYTES, layout->checksums,
-                       error);
+    IDXI_TRY(check_padding(sets, layout->records + sets->header.record_bytes, layout->directory, error));
+    return check_padding(sets, layout->directory + sets->header.entries * IDXF_SETS_ENTRY_BYTES, layout->checksums,
+                         error);
 }
 
 /* ---- Cursors ---- */
@@ -125,7 +125,7 @@ void idxi_sets_cursor_begin(struct idxi_sets_cursor *cursor, const struct idxi_s
 }
 
 /* Checks the page of entry number `entry` of the directory. Succeeds if there is no such entry. */
-static enum idx_status check_entry(const struct idxi_sets *sets, uint64_t entry, struct idx_error *error) {
+static enum idx_status check_entry_page(const struct idxi_sets *sets, uint64_t entry, struct idx_error *error) {
     uint64_t offset = sets->layout.directory + entry * IDXF_SETS_ENTRY_BYTES;
     return entry < sets->header.entries ? check_pages(sets, offset, offset + 1, error) : IDX_OK;
 }
@@ -142,7 +142,7 @@ static enum idx_status read_record(struct idxi_sets_cursor *cursor, struct idxf_
     uint64_t left = walk->record_bytes - walk->at, head = left < IDXF_SET_HEAD_BYTES ? left : IDXF_SET_HEAD_BYTES;
     uint64_t offset = sets->layout.records + walk->at;
     IDXI_TRY(check_pages(sets, offset, offset + head, error));
-    IDXI_TRY(check_entry(sets, walk->entry, error));
+    IDXI_TRY(check_entry_page(sets, walk->entry, error));
     struct idxf_sets_walk walk_before = *walk;
     enum idxf_fault fault = idxf_sets_walk_next(walk, set);
     if (fault == IDXF_OK) return IDX_OK;
@@ -151,12 +151,12 @@ static enum idx_status read_record(struct idxi_sets_cursor *cursor, struct idxf_
 }
 
 /* Sets *entry to the number of the last entry of the directory whose key is below `key`, or to 0 if there is none. */
-static enum idx_status find_entry(const struct idxi_sets *sets, uint64_t key, uint64_t *entry,
-                                  struct idx_error *error) {
+static enum idx_status find_last_entry_below(const struct idxi_sets *sets, uint64_t key, uint64_t *entry,
+                                             struct idx_error *error) {
     uint64_t begin = 0, end = sets->header.entries;
     while (begin < end) {
         uint64_t middle = begin + (end - begin) / 2;
-        IDXI_TRY(check_entry(sets, middle, error));
+        IDXI_TRY(check_entry_page(sets, middle, error));
         const uint8_t *bytes = sets->map + sets->layout.directory + middle * IDXF_SETS_ENTRY_BYTES;
         if (idxf_sets_entry_read(bytes).key < key)
             begin = middle + 1;
@@ -173,10 +173,10 @@ enum idx_status idxi_sets_cursor_seek(struct idxi_sets_cursor *cursor, const str
     uint64_t entry;
     idxi_sets_cursor_begin(cursor, sets);
     cursor->number = key; /* document numbers have no gaps, so the first one not below it is the key itself */
-    cursor->undropped = UINT64_MAX;
+    cursor->undropped_bytes = UINT64_MAX;
     if (sets->header.sets == 0) return IDX_OK;
-    IDXI_TRY(find_entry(sets, key, &entry, error));
-    IDXI_TRY(check_entry(sets, entry, error));
+    IDXI_TRY(find_last_entry_below(sets, key, &entry, error));
+    IDXI_TRY(check_entry_page(sets, entry, error));
     idxf_sets_walk_begin(&cursor->walk, entry);
     if (cursor->walk.at >= cursor->walk.record_bytes) return idxi_sets_fail(cursor, IDXF_FAULT_DIRECTORY, error);
     while (cursor->walk.at < cursor->walk.record_bytes) {
@@ -201,11 +201,11 @@ enum idx_status idxi_sets_cursor_next(struct idxi_sets_cursor *cursor, struct id
     uint64_t record_end = sets->layout.records + cursor->walk.at;
     IDXI_TRY(check_pages(sets, record_end - set->count * sizeof(uint64_t), record_end, error));
     cursor->number++;
-    if (cursor->undropped == UINT64_MAX) return IDX_OK;
-    cursor->undropped += cursor->walk.at - record_begin;
-    if (cursor->undropped < IDXI_DROPPED_BYTES) return IDX_OK;
+    if (cursor->undropped_bytes == UINT64_MAX) return IDX_OK;
+    cursor->undropped_bytes += cursor->walk.at - record_begin;
+    if (cursor->undropped_bytes < IDXI_DROPPED_BYTES) return IDX_OK;
     drop_pages(sets);
-    cursor->undropped = 0;
+    cursor->undropped_bytes = 0;
     return IDX_OK;
 }
 
@@ -218,8 +218,8 @@ enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint
     return IDX_OK;
 }
 
-enum idx_status idxi_members_store(struct idxi_native_members *scratch, const uint64_t *members, size_t count,
-                                   const uint8_t **bytes, struct idx_error *error) {
+enum idx_status idxi_members_to_little_endian(struct idxi_native_members *scratch, const uint64_t *members,
+                                              size_t count, const uint8_t **bytes, struct idx_error *error) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     /* swaps the bytes: that is the same in both directions */
     IDXI_TRY(idxi_members_copy(scratch, (const uint8_t *)members, count, error));

@@ -36,8 +36,8 @@ void idxi_sets_close(struct idxi_sets *sets);
 struct idxi_sets_cursor {
     const struct idxi_sets *sets;
     struct idxf_sets_walk walk;
-    uint64_t number;    /* of the next set: its key, where keys are document numbers */
-    uint64_t undropped; /* bytes of pages that were read since pages were dropped; UINT64_MAX: none are dropped */
+    uint64_t number;          /* of the next set: its key, where keys are document numbers */
+    uint64_t undropped_bytes; /* bytes of pages that were read since pages were dropped; UINT64_MAX: none are dropped */
 };
 
 /* Sets the cursor to the first set. Pages that it has read are dropped from memory. The cursor needs no closing. */
@@ -76,8 +76,8 @@ enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint
 
 /* Sets *bytes to `count` members as files have them, little-endian. On a little-endian machine these are the caller's
  * own `members`; on a big-endian one, copies in *scratch, which the next call overwrites. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_members_store(struct idxi_native_members *scratch, const uint64_t *members, size_t count,
-                                   const uint8_t **bytes, struct idx_error *error);
+enum idx_status idxi_members_to_little_endian(struct idxi_native_members *scratch, const uint64_t *members,
+                                              size_t count, const uint8_t **bytes, struct idx_error *error);
 
 /* Checks a caller's set, which may be empty. Errors: IDX_INVALID_ARGUMENT (members don't ascend, each once), IDX_LIMIT
  * (more than IDXF_MAX_MEMBERS members). */

@@ -19,7 +19,7 @@ static enum idx_status append_entry(struct idxi_sets_writer *writer, uint64_t ke
     size_t position = (size_t)writer->header.entries++ * IDXF_SETS_ENTRY_BYTES;
     IDXI_GROW(writer->directory, writer->directory_capacity, position + IDXF_SETS_ENTRY_BYTES, error);
     idxf_sets_entry_write(&entry, writer->directory + position);
-    writer->entry_offset = entry.offset;
+    writer->last_entry_offset = entry.offset;
     return IDX_OK;
 }
 
@@ -28,7 +28,7 @@ enum idx_status idxi_sets_writer_add(struct idxi_sets_writer *writer, const stru
     struct idxf_sets_header *header = &writer->header;
     uint8_t head[IDXF_SET_HEAD_BYTES];
     /* the head of a record with an entry has no difference of keys, since the entry has the key */
-    bool has_entry = header->sets == 0 || header->record_bytes - writer->entry_offset >= IDXF_SETS_INTERVAL;
+    bool has_entry = header->sets == 0 || header->record_bytes - writer->last_entry_offset >= IDXF_SETS_INTERVAL;
     if (has_entry) IDXI_TRY(append_entry(writer, set->key, error));
     size_t head_bytes = idxf_set_head_write(has_entry ? 0 : set->key - writer->last_key, set->count, head);
     size_t member_bytes = (size_t)set->count * sizeof(uint64_t);
@@ -42,17 +42,17 @@ enum idx_status idxi_sets_writer_add(struct idxi_sets_writer *writer, const stru
 }
 
 enum idx_status idxi_sets_writer_finish(struct idxi_sets_writer *writer, const uint8_t uuid[IDXF_UUID_BYTES],
-                                        uint64_t *bytes, struct idx_error *error) {
+                                        uint64_t *file_bytes, struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
-    size_t bytes_used = (size_t)writer->header.entries * IDXF_SETS_ENTRY_BYTES;
+    size_t used_bytes = (size_t)writer->header.entries * IDXF_SETS_ENTRY_BYTES;
     memcpy(writer->header.uuid, uuid, IDXF_UUID_BYTES);
     IDXI_TRY(idxi_page_writer_pad(&writer->pages, error));
-    if (bytes_used > 0) IDXI_TRY(idxi_page_writer_write(&writer->pages, writer->directory, bytes_used, error));
+    if (used_bytes > 0) IDXI_TRY(idxi_page_writer_write(&writer->pages, writer->directory, used_bytes, error));
     IDXI_TRY(idxi_page_writer_pad(&writer->pages, error));
     IDXI_TRY(idxi_page_writer_write_checksums(&writer->pages, error));
     idxf_sets_header_write(&writer->header, page);
     IDXI_TRY(idxi_page_writer_finish(&writer->pages, page, sizeof page, error));
-    *bytes = writer->pages.written;
+    *file_bytes = writer->pages.written;
     return IDX_OK;
 }
 

@@ -9,9 +9,9 @@
 struct idxi_sets_writer {
     struct idxi_page_writer pages;
     struct idxf_sets_header header;
-    uint64_t last_key, entry_offset; /* of the last record, and of the last one that has an entry */
-    uint8_t *directory;              /* as the file will have it; 0.4 % of the records */
-    size_t directory_capacity;       /* in bytes */
+    uint64_t last_key, last_entry_offset; /* of the last record, and of the last one that has an entry */
+    uint8_t *directory;                   /* as the file will have it; 0.4 % of the records */
+    size_t directory_capacity;            /* in bytes */
     char *path;
 };
 
@@ -25,10 +25,10 @@ enum idx_status idxi_sets_writer_open(struct idxi_sets_writer *writer, int folde
 enum idx_status idxi_sets_writer_add(struct idxi_sets_writer *writer, const struct idxf_set *set,
                                      struct idx_error *error);
 
-/* Writes the directory, the checksums and the header, which has the segment's uuid, syncs the file, and sets *bytes to
- * its size. */
+/* Writes the directory, the checksums and the header, which has the segment's uuid, syncs the file, and sets
+ * *file_bytes to its size. */
 enum idx_status idxi_sets_writer_finish(struct idxi_sets_writer *writer, const uint8_t uuid[IDXF_UUID_BYTES],
-                                        uint64_t *bytes, struct idx_error *error);
+                                        uint64_t *file_bytes, struct idx_error *error);
 
 /* Closes the file, finished or not, frees all memory, and zeroes *writer. Accepts a zeroed struct. */
 void idxi_sets_writer_close(struct idxi_sets_writer *writer);

@@ -48,12 +48,12 @@ static enum idx_status map_file(struct idxi_table *table, struct idx_error *erro
 }
 
 /* Makes table->checked, in which no page is checked yet. It stays NULL for a table without pages. */
-static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *error) {
-    size_t words = (size_t)(table->layout.pages + 63) / 64;
-    if (words == 0) return IDX_OK;
-    table->checked = calloc(words, sizeof *table->checked);
+static enum idx_status make_checked_bitmap(struct idxi_table *table, struct idx_error *error) {
+    size_t bitmap_words = (size_t)(table->layout.pages + 63) / 64;
+    if (bitmap_words == 0) return IDX_OK;
+    table->checked = calloc(bitmap_words, sizeof *table->checked);
     if (table->checked == NULL) return idxi_fail_memory(error);
-    table->allocated_bytes += words * sizeof *table->checked;
+    table->allocated_bytes += bitmap_words * sizeof *table->checked;
     return IDX_OK;
 }
 
@@ -68,34 +68,30 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* Returns how many of `count` evenly spread fingerprints share their first `bits` bits. Shifting by 64 bits is not
- * defined in C. */
-static uint64_t get_group_size(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
-
 /* Sets table->prefetched_bytes and table->spared_bits. They stay 0 for a table without blocks. */
-static void set_probing_costs(struct idxi_table *table) {
+static void set_prefetched_and_spared(struct idxi_table *table) {
     uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
     if (blocks == 0) return;
-    double reach = idxi_estimate_blocks((double)get_group_size(count, table->prefix), (double)count / (double)blocks);
-    double bytes = reach * table->header.block_size;
+    uint64_t group_size = table->prefix > 63 ? 0 : count >> table->prefix; /* C has no shift by 64 bits */
+    double bytes = table->header.block_size * idxi_estimate_blocks((double)group_size, (double)count / (double)blocks);
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
     table->spared_bits = idxi_count_spared_bits(count, table->prefix);
 }
 
 /* Checks the header, maps table->file, and makes what reading needs: permutation, decoder, and bitmap. With
  * IDX_RESIDENCE_ALL there is no bitmap, because all data is checked when it is loaded. */
-static enum idx_status check_and_map(struct idxi_table *table, const struct idx_open_options *options,
-                                     struct idx_error *error) {
+static enum idx_status check_and_map_file(struct idxi_table *table, const struct idx_open_options *options,
+                                          struct idx_error *error) {
     IDXI_TRY(read_header(table, error));
     IDXI_TRY(map_file(table, error));
     idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
     table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
     IDXI_TRY(make_decoder(table, error));
-    set_probing_costs(table);
+    set_prefetched_and_spared(table);
     table->on_disk = options->residence == IDX_RESIDENCE_DISK;
     if (table->on_disk) madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_RANDOM);
     bool needs_bitmap = !options->skip_page_checks && options->residence != IDX_RESIDENCE_ALL;
-    return needs_bitmap ? make_bitmap(table, error) : IDX_OK;
+    return needs_bitmap ? make_checked_bitmap(table, error) : IDX_OK;
 }
 
 /* Closes table->file unless it is -1, and sets it to -1. The file stays mapped. */
@@ -109,7 +105,7 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
     *table = (struct idxi_table){.path = idxi_join_path(folder_path, name), .file = -1};
     if (table->path == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_open_part(&table->file, folder, name, IDXI_OPEN_FILE, table->path, error));
-    IDXI_TRY(check_and_map(table, options, error));
+    IDXI_TRY(check_and_map_file(table, options, error));
     if (options->residence == IDX_RESIDENCE_NONE) close_file(table); /* nothing will be loaded */
     return IDX_OK;
 }
@@ -135,8 +131,8 @@ size_t idxi_table_count_load_bytes(const struct idxi_table *table, enum idx_resi
 }
 
 /* Compares a page with its checksum. `bytes` is the page, mapped or loaded, and `offset` its place in the file. */
-static enum idx_status check_page(const struct idxi_table *table, const uint8_t *bytes, uint64_t offset,
-                                  struct idx_error *error) {
+static enum idx_status compare_checksum(const struct idxi_table *table, const uint8_t *bytes, uint64_t offset,
+                                        struct idx_error *error) {
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
     if (idxf_checksum(bytes, IDXF_PAGE_SIZE) == idxf_load64(table->map + table->layout.checksums + page * 8))
         return IDX_OK;
@@ -157,7 +153,7 @@ static enum idx_status load_data(struct idxi_table *table, const struct idx_open
         step = size - done < STEP_BYTES ? size - done : STEP_BYTES;
         IDXI_TRY(idxi_read_at(table->file, memory + done, step, begin + done, table->path, error));
         for (size_t page = done; page < done + step && !options->skip_page_checks; page += IDXF_PAGE_SIZE)
-            IDXI_TRY(check_page(table, memory + page, begin + page, error));
+            IDXI_TRY(compare_checksum(table, memory + page, begin + page, error));
     }
     set_directory(table, memory + (table->layout.directory - begin));
     table->is_directory_loaded = true;
@@ -176,7 +172,7 @@ enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_
 
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
     uint64_t offset = (page + 1) * IDXF_PAGE_SIZE;
-    return check_page(table, table->map + offset, offset, error);
+    return compare_checksum(table, table->map + offset, offset, error);
 }
 
 /* So many pages are checked together. That takes only five times as long as one page, because memory is read ahead, and
@@ -184,17 +180,17 @@ enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t 
 #define CHECKED_PAGES 16
 
 /* Damage of the pages beside it is not reported: they stay unchecked, so whatever uses them will find it. */
-enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
+enum idx_status idxi_table_check_and_note_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
     _Atomic uint64_t *word = &table->checked[page / 64];
     uint64_t begin = table->on_disk ? page : page / CHECKED_PAGES * CHECKED_PAGES;
     uint64_t end = table->on_disk ? page + 1 : begin + CHECKED_PAGES;
-    uint64_t checked = atomic_load_explicit(word, memory_order_relaxed), sound = 0;
+    uint64_t checked = atomic_load_explicit(word, memory_order_relaxed), sound_bits = 0;
     IDXI_TRY(idxi_table_verify_page(table, page, error));
     for (uint64_t i = begin; i < end && i < table->layout.pages; i++) {
         uint64_t bit = UINT64_C(1) << i % 64;
-        if (i == page || ((checked & bit) == 0 && idxi_table_verify_page(table, i, NULL) == IDX_OK)) sound |= bit;
+        if (i == page || ((checked & bit) == 0 && idxi_table_verify_page(table, i, NULL) == IDX_OK)) sound_bits |= bit;
     }
-    atomic_fetch_or_explicit(word, sound, memory_order_release);
+    atomic_fetch_or_explicit(word, sound_bits, memory_order_release);
     return IDX_OK;
 }
 
@@ -287,22 +283,22 @@ static enum idx_status decode_next_blocks(struct idxi_table_stream *stream, uint
     stream->drops = stream->blocks.next / blocks_a_drop;
     IDXI_TRY(idxi_blocks_read(&stream->blocks, header->blocks, fingerprints, count, error));
     stream->given += *count;
-    bool agrees = *count > 0 || stream->given == header->fingerprints;
-    return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    bool count_agrees = *count > 0 || stream->given == header->fingerprints;
+    return count_agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
 /* Copies up to `capacity` fingerprints of the chunk that were not copied before, and sets *count to their number. If
  * none are left, decodes the next blocks to the chunk first. *count is 0 at the end of the table. */
 static enum idx_status copy_from_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
                                        size_t *count, struct idx_error *error) {
-    if (stream->chunk_read == stream->chunk_count) {
-        stream->chunk_read = stream->chunk_count = 0;
+    if (stream->chunk_copied == stream->chunk_count) {
+        stream->chunk_copied = stream->chunk_count = 0;
         IDXI_TRY(decode_next_blocks(stream, stream->chunk, &stream->chunk_count, error));
     }
-    size_t chunk_left = stream->chunk_count - stream->chunk_read;
+    size_t chunk_left = stream->chunk_count - stream->chunk_copied;
     *count = chunk_left < capacity ? chunk_left : capacity;
-    memcpy(fingerprints, stream->chunk + stream->chunk_read, *count * sizeof *fingerprints);
-    stream->chunk_read += *count;
+    memcpy(fingerprints, stream->chunk + stream->chunk_copied, *count * sizeof *fingerprints);
+    stream->chunk_copied += *count;
     return IDX_OK;
 }
 
@@ -311,14 +307,14 @@ static enum idx_status copy_from_chunk(struct idxi_table_stream *stream, uint64_
 static enum idx_status read_fingerprints(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values,
                                          size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_table_stream *stream = (struct idxi_table_stream *)base;
-    size_t decoded = 0, step;
+    size_t decoded = 0, newly_decoded;
     (void)values;
-    if (stream->chunk_read < stream->chunk_count || capacity < stream->decoded_capacity)
+    if (stream->chunk_copied < stream->chunk_count || capacity < stream->decoded_capacity)
         return copy_from_chunk(stream, fingerprints, capacity, count, error);
     do {
-        IDXI_TRY(decode_next_blocks(stream, fingerprints + decoded, &step, error));
-        decoded += step;
-    } while (step > 0 && capacity - decoded >= stream->decoded_capacity);
+        IDXI_TRY(decode_next_blocks(stream, fingerprints + decoded, &newly_decoded, error));
+        decoded += newly_decoded;
+    } while (newly_decoded > 0 && capacity - decoded >= stream->decoded_capacity);
     *count = decoded;
     return IDX_OK;
 }
@@ -329,7 +325,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
     stream->blocks = (struct idxi_blocks){.table = table};
     stream->decoded_capacity = table->decoder == NULL ? 0 : idxf_get_decoded_capacity(table->decoder);
     stream->given = stream->drops = 0;
-    stream->chunk_count = stream->chunk_read = 0;
+    stream->chunk_count = stream->chunk_copied = 0;
 }
 
 /* ---- What a probe costs ---- */

@@ -60,7 +60,7 @@ enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t 
 
 /* Compares page `page` (from 0, after the header) with its checksum, and notes in table->checked that it is correct.
  * That must not be NULL. Does the same for pages beside it, but ignores their damage. Errors: IDX_BAD_CHECKSUM. */
-enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
+enum idx_status idxi_table_check_and_note_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Drops mapped pages from memory; they are read again when they are used. Code that reads a whole table calls this
  * every IDXI_DROPPED_BYTES, so that the table does not fill the memory. Loaded data stays. */
@@ -74,7 +74,7 @@ static inline enum idx_status idxi_table_check_page_at(const struct idxi_table *
     uint64_t page = offset / IDXF_PAGE_SIZE - 1;
     if (table->checked == NULL) return IDX_OK;
     if (atomic_load_explicit(&table->checked[page / 64], memory_order_acquire) >> page % 64 & 1) return IDX_OK;
-    return idxi_table_check_new_page(table, page, error);
+    return idxi_table_check_and_note_page(table, page, error);
 }
 
 /* Returns the offset of block number `block` in the file. */
@@ -138,7 +138,7 @@ struct idxi_table_stream {
     uint64_t given;                         /* fingerprints of the blocks so far */
     uint64_t drops;                         /* how often mapped pages were dropped from memory */
     uint64_t chunk[IDXF_MAX_DECODED_WORDS]; /* decoded when a caller's array was too small for as many */
-    size_t chunk_count, chunk_read;         /* fingerprints in the chunk, and those of them that a caller got */
+    size_t chunk_count, chunk_copied;       /* fingerprints in the chunk, and those of them that a caller got */
 };
 
 /* Begins at the first fingerprint. The table must stay open as long as the stream, which needs no closing. Any number

@@ -12,10 +12,10 @@
 #define WINDOW ((size_t)1 << 16) /* fingerprints in memory at a time: more than any block holds */
 _Static_assert(WINDOW > IDXF_MAX_BLOCK_FINGERPRINTS, "a block is chosen from what is in memory");
 
-/* The keys of the blocks so far. At most `max` are in memory; earlier ones are in a temporary file. */
+/* The keys of the blocks so far. At most `max_held` are in memory; earlier ones are in a temporary file. */
 struct keys {
     uint64_t *items; /* those that are not in the file */
-    size_t count, capacity, max;
+    size_t count, capacity, max_held;
     int file;         /* descriptor of the temporary file; -1: there is none */
     uint64_t spilled; /* keys in the file */
 };
@@ -28,7 +28,7 @@ struct table_writer {
     struct keys keys;
     uint64_t *window; /* fingerprints read; those from `begin` to `end` are still to be written */
     size_t begin, end;
-    bool ended; /* the stream has no more fingerprints */
+    bool stream_ended; /* the stream has no more fingerprints */
     struct idxf_statistics_counter counter;
     struct idxf_encoder encoder;
 };
@@ -55,10 +55,11 @@ static enum idx_status spill_keys(struct table_writer *writer) {
     return IDX_OK;
 }
 
-/* Raises keys->capacity, which must be below keys->max, to about twice as many keys, but at most to keys->max. */
+/* Raises keys->capacity, which must be below keys->max_held, to about twice as many keys, but at most to
+ * keys->max_held. */
 static enum idx_status grow_keys(struct keys *keys, struct idx_error *error) {
     size_t new_capacity = keys->capacity * 2 + 1024;
-    if (new_capacity > keys->max) new_capacity = keys->max;
+    if (new_capacity > keys->max_held) new_capacity = keys->max_held;
     uint64_t *new_items = realloc(keys->items, new_capacity * sizeof *new_items);
     if (new_items == NULL) return idxi_fail_memory(error);
     keys->items = new_items;
@@ -72,7 +73,7 @@ static enum idx_status append_key(struct table_writer *writer, uint64_t key) {
     if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
         return idxi_fail(writer->error, IDX_LIMIT, NULL, "a table can have at most %lld blocks: choose larger blocks",
                          (long long)IDXF_MAX_BLOCKS);
-    if (keys->count == keys->max) IDXI_TRY(spill_keys(writer));
+    if (keys->count == keys->max_held) IDXI_TRY(spill_keys(writer));
     if (keys->count == keys->capacity) IDXI_TRY(grow_keys(keys, writer->error));
     keys->items[keys->count++] = key;
     return IDX_OK;
@@ -87,9 +88,9 @@ static enum idx_status fill_window(struct table_writer *writer) {
     size_t kept = writer->end - writer->begin, count;
     memmove(writer->window, writer->window + writer->begin, kept * sizeof *writer->window);
     writer->begin = 0;
-    for (writer->end = kept; writer->end < WINDOW && !writer->ended; writer->end += count) {
+    for (writer->end = kept; writer->end < WINDOW && !writer->stream_ended; writer->end += count) {
         IDXI_TRY(stream->read(stream, writer->window + writer->end, NULL, WINDOW - writer->end, &count, writer->error));
-        writer->ended = count == 0;
+        writer->stream_ended = count == 0;
     }
     idxf_statistics_add(&writer->counter, writer->window + kept, writer->end - kept);
     return IDX_OK;
@@ -98,7 +99,7 @@ static enum idx_status fill_window(struct table_writer *writer) {
 /* Writes blocks of the fingerprints in the window. Before the end of the stream, it keeps fewer than
  * IDXF_MAX_BLOCK_FINGERPRINTS for the next window, since the encoder needs as many to choose those of a block. */
 static enum idx_status write_blocks_of_window(struct table_writer *writer, struct idxf_encoder *encoder) {
-    size_t min_left = writer->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS;
+    size_t min_left = writer->stream_ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS;
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
     while (writer->end - writer->begin >= min_left) {
         writer->begin += idxf_block_encode(encoder, writer->window + writer->begin, writer->end - writer->begin, block);
@@ -142,7 +143,7 @@ static enum idx_status write_blocks(struct table_writer *writer) {
     idxf_encoder_init(encoder, &form);
     for (;;) {
         IDXI_TRY(write_blocks_of_window(writer, encoder));
-        if (writer->ended) break;
+        if (writer->stream_ended) break;
         IDXI_TRY(fill_window(writer));
     }
     idxf_permutation_init(&permutation, header->mask, header->bits);
@@ -165,9 +166,9 @@ struct directory_builder {
     struct idxf_directory_writer directory;
     struct line_list *lists; /* of all lines that have one; they are written after all lines */
     size_t list_count, list_capacity;
-    size_t current_list; /* place in `lists` of the list that the next key can belong to */
-    uint64_t key_number; /* of the next key for the lists */
-    uint64_t page_begin; /* where `page` begins among the bytes of all lists */
+    size_t current_list;      /* place in `lists` of the list that the next key can belong to */
+    uint64_t next_key_number; /* of the next key for the lists */
+    uint64_t page_begin;      /* where `page` begins among the bytes of all lists */
     uint8_t page[IDXF_PAGE_SIZE];
 };
 
@@ -207,34 +208,34 @@ static enum idx_status write_list_page(struct directory_builder *builder, size_t
 /* Adds those of the next `count` keys that belong to lists to builder->page, and writes each full page. A key that
  * crosses the end of a page is added to both. */
 static enum idx_status add_keys_to_lists(struct directory_builder *builder, const uint64_t *keys, size_t count) {
-    for (size_t i = 0; i < count; i++, builder->key_number++) {
+    for (size_t i = 0; i < count; i++, builder->next_key_number++) {
         const struct line_list *current = &builder->lists[builder->current_list],
                                *end = builder->lists + builder->list_count;
-        while (current < end && builder->key_number >= current->first_key + current->list.count) current++;
+        while (current < end && builder->next_key_number >= current->first_key + current->list.count) current++;
         builder->current_list = (size_t)(current - builder->lists);
-        if (current == end || builder->key_number < current->first_key) continue;
-        uint64_t number = builder->key_number - current->first_key, size = sizeof builder->page;
+        if (current == end || builder->next_key_number < current->first_key) continue;
+        uint64_t place_in_list = builder->next_key_number - current->first_key, size = sizeof builder->page;
         uint64_t part = idxf_find_place(keys[i], builder->directory.lines).part;
-        idxf_list_write_key(&current->list, number, part, builder->page_begin, builder->page_begin + size,
+        idxf_list_write_key(&current->list, place_in_list, part, builder->page_begin, builder->page_begin + size,
                             builder->page);
-        uint64_t key_end = current->list.at + ((number + 1) * current->list.width + 7) / 8;
+        uint64_t key_end = current->list.at + ((place_in_list + 1) * current->list.width + 7) / 8;
         if (key_end <= builder->page_begin + size) continue;
         IDXI_TRY(write_list_page(builder, (size_t)size));
-        idxf_list_write_key(&current->list, number, part, builder->page_begin, builder->page_begin + size,
+        idxf_list_write_key(&current->list, place_in_list, part, builder->page_begin, builder->page_begin + size,
                             builder->page);
     }
     return IDX_OK;
 }
 
 /* Calls `visit` with all keys in their order, some at a time. The keys must be all in memory or all in the file; from
- * the file, at most keys->max are read at a time. */
+ * the file, at most keys->max_held are read at a time. */
 static enum idx_status visit_all_keys(struct directory_builder *builder,
                                       enum idx_status (*visit)(struct directory_builder *, const uint64_t *, size_t)) {
     const struct table_writer *writer = builder->writer;
     const struct keys *keys = &writer->keys;
     if (keys->spilled == 0) return visit(builder, keys->items, keys->count);
     for (uint64_t done = 0, count; done < keys->spilled; done += count) {
-        count = keys->spilled - done < keys->max ? keys->spilled - done : keys->max;
+        count = keys->spilled - done < keys->max_held ? keys->spilled - done : keys->max_held;
         IDXI_TRY(idxi_read_at(keys->file, keys->items, count * sizeof *keys->items, done * sizeof *keys->items,
                               writer->job->temporary_path, writer->error));
         IDXI_TRY(visit(builder, keys->items, (size_t)count));
@@ -243,7 +244,7 @@ static enum idx_status visit_all_keys(struct directory_builder *builder,
 }
 
 /* Writes all lines, then all lists, and fills the last page with zeros. Sets header->list_bytes. */
-static enum idx_status make_directory(struct directory_builder *builder) {
+static enum idx_status write_lines_and_lists(struct directory_builder *builder) {
     struct table_writer *writer = builder->writer;
     struct idxf_table_header *header = &writer->job->header;
     idxf_directory_begin(&builder->directory, idxf_directory_count_lines(header->blocks));
@@ -262,7 +263,7 @@ static enum idx_status write_directory(struct table_writer *writer) {
     if (builder == NULL) return idxi_fail_memory(writer->error);
     builder->writer = writer;
     enum idx_status status = writer->keys.spilled > 0 ? spill_keys(writer) : IDX_OK;
-    if (status == IDX_OK) status = make_directory(builder);
+    if (status == IDX_OK) status = write_lines_and_lists(builder);
     free(builder->lists);
     free(builder);
     return status;
@@ -272,7 +273,7 @@ static enum idx_status write_directory(struct table_writer *writer) {
 
 /* Writes all sections of the file: blocks, directory, checksums, and last the header, which depends on the others. The
  * caller frees what *writer holds, also after an error. */
-static enum idx_status write_table(struct table_writer *writer) {
+static enum idx_status write_all_sections(struct table_writer *writer) {
     const struct idxi_table_job *job = writer->job;
     uint8_t page[IDXF_PAGE_SIZE];
     writer->window = malloc(WINDOW * sizeof *writer->window);
@@ -288,8 +289,8 @@ static enum idx_status write_table(struct table_writer *writer) {
 enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size, struct idx_error *error) {
     size_t max_keys = job->key_memory / sizeof(uint64_t);
     struct table_writer writer = {
-        .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .max = max_keys > 0 ? max_keys : 1}};
-    enum idx_status status = write_table(&writer);
+        .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .max_held = max_keys > 0 ? max_keys : 1}};
+    enum idx_status status = write_all_sections(&writer);
     if (status == IDX_OK) *file_size = writer.pages.written;
     idxi_page_writer_close(&writer.pages);
     if (writer.keys.file >= 0) close(writer.keys.file);

@@ -8,17 +8,17 @@
 
 /* ---- Patterns ---- */
 
-/* Lists all patterns that consist of the bits of `pattern` and `errors` more bits below bit `end`. Writes each to
- * patterns->flips[*count], unless flips is NULL, and adds 1 to *count. */
-static void add_patterns(struct idxi_patterns *patterns, size_t *count, uint32_t pattern, unsigned end,
-                         unsigned errors) {
-    if (errors == 0) {
+/* Lists all patterns that consist of the bits of `pattern` and `bits_to_add` more bits below bit `end_bit`. Writes each
+ * to patterns->flips[*count], unless flips is NULL, and adds 1 to *count. */
+static void add_patterns(struct idxi_patterns *patterns, size_t *count, uint32_t pattern, unsigned end_bit,
+                         unsigned bits_to_add) {
+    if (bits_to_add == 0) {
         if (patterns->flips != NULL) patterns->flips[*count] = pattern;
         ++*count;
         return;
     }
-    for (unsigned i = errors - 1; i < end; i++) /* below i there must be errors - 1 bits */
-        add_patterns(patterns, count, pattern | UINT32_C(1) << i, i, errors - 1);
+    for (unsigned i = bits_to_add - 1; i < end_bit; i++) /* below i there must be bits_to_add - 1 bits */
+        add_patterns(patterns, count, pattern | UINT32_C(1) << i, i, bits_to_add - 1);
 }
 
 /* Writes a part's patterns to patterns->flips, unless it is NULL. Sets patterns->counts, and returns the number of

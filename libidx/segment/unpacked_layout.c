@@ -28,10 +28,10 @@ static const double line_times[SIZES] = {2.6, 2.6, 2.6, 2.6, 2.2, 2.4, 6, 6.2, 6
 
 /* Returns the value for `bytes` bytes of memory, where values[i] is that for 2^(16 + 2i) bytes. Interpolates linearly
  * by the logarithm of the bytes. Below the first and above the last size, returns the value of that. */
-static double interpolate(const double *values, double bytes) {
+static double interpolate(const double *nanoseconds, double bytes) {
     double position = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
     unsigned below = (unsigned)fmin(position, SIZES - 2);
-    return values[below] + (values[below + 1] - values[below]) * (position - below);
+    return nanoseconds[below] + (nanoseconds[below + 1] - nanoseconds[below]) * (position - below);
 }
 
 /* Returns how many distinct cache lines a query reads that probes a part with all patterns of up to `errors` bits.
@@ -85,18 +85,18 @@ static bool set_costs(struct idxi_layout *layout, uint64_t count) {
 }
 
 /* Returns a layout of parts whose radii, each plus one, sum up to the distance plus one. Where these can't be equal,
- * the first (distance + 1) % parts parts have widths[0] bits and a radius that is greater by one; all others have
- * widths[1] bits. For example, distance 3 in 3 parts gives the radii 1, 0, 0. */
-static struct idxi_layout cut_into_parts(unsigned parts, unsigned distance, unsigned bits, const unsigned widths[2]) {
+ * the first (distance + 1) % parts parts have `first_width` bits and a radius that is greater by one; all others have
+ * `second_width` bits. For example, distance 3 in 3 parts gives the radii 1, 0, 0. */
+static struct idxi_layout cut_into_parts(unsigned parts, unsigned distance, unsigned bits, unsigned first_width,
+                                         unsigned second_width) {
     struct idxi_layout layout = {.count = parts};
-    unsigned first_parts = (distance + 1) % parts, shift = bits;
+    unsigned first_part_count = (distance + 1) % parts, shift = bits;
     for (unsigned i = 0; i < parts; i++) {
         struct idxi_part *part = &layout.parts[i];
-        unsigned group = i < first_parts ? 0 : 1;
-        part->bits = widths[group];
-        part->radius = (distance + 1) / parts - group;
-        shift -= part->bits;
-        part->shift = shift;
+        bool is_first = i < first_part_count;
+        part->bits = is_first ? first_width : second_width;
+        part->radius = (distance + 1) / parts - (is_first ? 0 : 1);
+        part->shift = shift -= part->bits;
     }
     return layout;
 }
@@ -132,16 +132,15 @@ static bool is_better_layout(const struct idxi_layout *a, const struct idxi_layo
 /* Returns the best layout of parts, not of halves, as is_better_layout says. Tries all numbers of parts, and all widths
  * of the first and of the other parts. */
 static struct idxi_layout choose_layout_of_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes) {
-    struct idxi_layout best = cut_into_parts(1, distance, bits, (const unsigned[2]){0, 0});
+    struct idxi_layout best = cut_into_parts(1, distance, bits, 0, 0);
     set_costs(&best, count);
     for (unsigned parts = 1; parts <= IDXI_MAX_PARTS && parts <= distance + 1; parts++) {
-        unsigned first_parts = (distance + 1) % parts;
-        unsigned min_first_width = first_parts == 0 ? IDXI_MAX_PART_BITS : 0; /* no part has it: one is tried */
+        unsigned first_part_count = (distance + 1) % parts;
+        unsigned min_first_width = first_part_count == 0 ? IDXI_MAX_PART_BITS : 0; /* no part has it: one is tried */
         for (unsigned first_width = min_first_width; first_width <= IDXI_MAX_PART_BITS; first_width++) {
             for (unsigned second_width = 0; second_width <= IDXI_MAX_PART_BITS; second_width++) {
-                unsigned widths[2] = {first_width, second_width};
-                if (first_parts * first_width + (parts - first_parts) * second_width > bits) break;
-                struct idxi_layout layout = cut_into_parts(parts, distance, bits, widths);
+                if (first_part_count * first_width + (parts - first_part_count) * second_width > bits) break;
+                struct idxi_layout layout = cut_into_parts(parts, distance, bits, first_width, second_width);
                 if (set_costs(&layout, count) && is_better_layout(&layout, &best, max_bytes)) best = layout;
             }
         }

@@ -50,10 +50,10 @@ struct idxi_bucket_way {
 
 /* ---- Matches ---- */
 
-/* Returns whether the probes of a part before part `number` also find a fingerprint that differs from the query in the
- * bits of `errors`. A part with the radius -1 finds none. */
-static bool was_found_before(const struct unpacked_search *search, unsigned number, uint64_t errors) {
-    for (unsigned i = 0; i < number; i++) {
+/* Returns whether the probes of a part before part `part_number` also find a fingerprint that differs from the query in
+ * the bits of `errors`. A part with the radius -1 finds none. */
+static bool was_found_in_earlier_part(const struct unpacked_search *search, unsigned part_number, uint64_t errors) {
+    for (unsigned i = 0; i < part_number; i++) {
         const struct idxi_part *part = &search->unpacked->layout.parts[i];
         uint32_t value = idxi_get_part_value(part, errors);
         if (search->radii[i] == 0 ? value == 0 : (int)idxf_count_bits(value) <= search->radii[i]) return true;
@@ -63,8 +63,8 @@ static bool was_found_before(const struct unpacked_search *search, unsigned numb
 
 /* Visits a fingerprint that is near to the query of a chunk, unless an earlier part found it or the search is stopped.
  * Stops the search if the visitor returns false. */
-static void visit_near(struct unpacked_search *search, const struct chunk *chunk, uint64_t fingerprint) {
-    if (search->stopped || was_found_before(search, chunk->part, fingerprint ^ chunk->fingerprint)) return;
+static void visit_once(struct unpacked_search *search, const struct chunk *chunk, uint64_t fingerprint) {
+    if (search->stopped || was_found_in_earlier_part(search, chunk->part, fingerprint ^ chunk->fingerprint)) return;
     search->stopped = !search->visit(search->context, search->begin + chunk->query, fingerprint);
 }
 
@@ -73,7 +73,7 @@ __attribute__((noinline, unused)) static void visit_lanes(struct unpacked_search
                                                           const uint64_t *first, const uint64_t *end, unsigned lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
         const uint64_t *found = first + __builtin_ctz(lanes);
-        if (found < end) visit_near(search, chunk, *found);
+        if (found < end) visit_once(search, chunk, *found);
     }
 }
 
@@ -114,9 +114,9 @@ IDXF_INLINE void compare_queries(struct unpacked_search *search, size_t end, buc
 }
 
 /* Compares the fingerprints of a bucket one by one, and visits those within the distance. */
-IDXF_INLINE void compare_one_by_one(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket) {
+IDXF_INLINE void compare_each(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket) {
     for (const uint64_t *found = bucket.begin; found < bucket.end; found++) {
-        if (idxf_count_bits(*found ^ chunk->fingerprint) <= search->distance) visit_near(search, chunk, *found);
+        if (idxf_count_bits(*found ^ chunk->fingerprint) <= search->distance) visit_once(search, chunk, *found);
     }
 }
 
@@ -130,16 +130,16 @@ IDXF_INLINE void compare_one_by_one(struct unpacked_search *search, const struct
     }                                                                                                                  \
     static const struct idxi_bucket_way NAME = {compare_group_##NAME, compare_queries_##NAME};
 
-WAY(portable, , compare_one_by_one)
+WAY(portable, , compare_each)
 
 #ifdef IDXF_X86
-WAY(bmi2, IDXF_BMI2, compare_one_by_one)
+WAY(bmi2, IDXF_BMI2, compare_each)
 
 /* Compares the fingerprints of a bucket in vectors of four, and visits those within the distance. It compares one
  * vector even of an empty bucket, so up to four fingerprints take no branch. At least four must be readable from
  * bucket.begin on. */
-IDXF_AVX2 IDXF_INLINE void compare_avx2(struct unpacked_search *search, const struct chunk *chunk,
-                                        struct bucket bucket) {
+IDXF_AVX2 IDXF_INLINE void compare_bucket_avx2(struct unpacked_search *search, const struct chunk *chunk,
+                                               struct bucket bucket) {
     const __m256i above_distance = _mm256_set1_epi64x((long long)search->distance + 1);
     __m256i query = _mm256_set1_epi64x((long long)chunk->fingerprint);
     const uint64_t *next = bucket.begin;
@@ -152,13 +152,13 @@ IDXF_AVX2 IDXF_INLINE void compare_avx2(struct unpacked_search *search, const st
     } while (next < bucket.end);
 }
 
-WAY(avx2, IDXF_AVX2, compare_avx2)
+WAY(avx2, IDXF_AVX2, compare_bucket_avx2)
 
 #define LANES_AVX512 8
 
-/* Does the same as compare_avx2, with vectors of eight fingerprints, as many of which must be readable. */
-IDXF_AVX512 IDXF_INLINE void compare_avx512(struct unpacked_search *search, const struct chunk *chunk,
-                                            struct bucket bucket) {
+/* Does the same as compare_bucket_avx2, with vectors of eight fingerprints, as many of which must be readable. */
+IDXF_AVX512 IDXF_INLINE void compare_bucket_avx512(struct unpacked_search *search, const struct chunk *chunk,
+                                                   struct bucket bucket) {
     const __m512i max_distance = _mm512_set1_epi64((long long)search->distance);
     __m512i query = _mm512_set1_epi64((long long)chunk->fingerprint);
     const uint64_t *next = bucket.begin;
@@ -170,7 +170,7 @@ IDXF_AVX512 IDXF_INLINE void compare_avx512(struct unpacked_search *search, cons
     } while (next < bucket.end);
 }
 
-WAY(avx512, IDXF_AVX512, compare_avx512)
+WAY(avx512, IDXF_AVX512, compare_bucket_avx512)
 #endif
 
 size_t idxi_list_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]) {
@@ -226,7 +226,7 @@ static void advance_groups(struct unpacked_search *search) {
 
 /* Adds a query's probes in one part to search->new_group, and calls advance_groups whenever that is full. chunk.count
  * is the number of all these probes; `value` is the query's value in the part. */
-static void stage_probes(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
+static void stage_part_probes(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
     for (size_t probes_left = chunk.count; probes_left > 0 && !search->stopped; probes_left -= chunk.count) {
@@ -243,14 +243,14 @@ static void stage_probes(struct unpacked_search *search, struct chunk chunk, uin
 }
 
 /* Adds all probes of query `number` of search->queries to groups, one part after the other. */
-static void stage_query(struct unpacked_search *search, size_t number) {
+static void stage_query_probes(struct unpacked_search *search, size_t number) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     uint64_t query = search->queries[number];
     for (unsigned i = 0; i < unpacked->layout.count && !search->stopped; i++) {
         if (search->radii[i] < 0) continue;
         struct chunk chunk = {query, (uint32_t)(number - search->begin), i,
                               unpacked->patterns[i].counts[search->radii[i]]};
-        stage_probes(search, chunk, idxi_get_part_value(&unpacked->layout.parts[i], query));
+        stage_part_probes(search, chunk, idxi_get_part_value(&unpacked->layout.parts[i], query));
     }
 }
 
@@ -259,12 +259,12 @@ static void stage_query(struct unpacked_search *search, size_t number) {
 #define CACHED_BYTES ((size_t)8 << 20)
 #define CACHED_BYTES_FOR_MANY ((size_t)640 << 10)
 
-/* Returns whether the tables are small enough to be compared directly. `many` is true for several queries. */
-static bool is_cached(const struct unpacked_search *search, bool many) {
+/* Returns whether the tables are small enough to be compared directly. `several_queries`: not just one. */
+static bool is_cached(const struct unpacked_search *search, bool several_queries) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     bool flips_bits = false;
     for (unsigned i = 0; i < unpacked->layout.count; i++) flips_bits |= search->radii[i] > 0;
-    return unpacked->memory_bytes <= (many && !flips_bits ? CACHED_BYTES_FOR_MANY : CACHED_BYTES);
+    return unpacked->memory_bytes <= (several_queries && !flips_bits ? CACHED_BYTES_FOR_MANY : CACHED_BYTES);
 }
 
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
@@ -286,7 +286,7 @@ void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idx
     search.new_group = &search.groups[0];
     search.prefetched_group = &search.groups[1];
     for (unsigned i = 0; i < 2; i++) search.groups[i].chunk_count = search.groups[i].count = 0;
-    for (size_t i = begin; i < end && !search.stopped; i++) stage_query(&search, i);
+    for (size_t i = begin; i < end && !search.stopped; i++) stage_query_probes(&search, i);
     advance_groups(&search); /* compares the prefetched group, and prefetches the last one */
     advance_groups(&search); /* compares the last group */
 }
