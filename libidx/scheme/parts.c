@@ -45,7 +45,7 @@ unsigned idxi_count_covered_errors(unsigned blocks, unsigned front, unsigned rad
 
 /* Returns the nanoseconds of all tables of a part of `bits` bits, or infinity if it has fewer bits than blocks. Some
  * blocks are one bit wider than the others, and tables differ in how many of these they have in front. */
-static double get_part_time(const struct cut *cut, unsigned bits, const struct idxi_table_times *times) {
+static double estimate_part_time(const struct cut *cut, unsigned bits, const struct idxi_table_times *times) {
     unsigned width = bits / cut->blocks, wider_blocks = bits % cut->blocks;
     double time = 0;
     if (width == 0) return INFINITY;
@@ -65,7 +65,7 @@ static void append_cut(struct parts_search *search, struct cut cut, unsigned max
     cut.tables = (unsigned)idxi_count_combinations(cut.blocks, cut.front);
     if (cut.shares > max_shares) cut.shares = max_shares;
     if (cut.tables > IDXI_MAX_PARTS_TABLES) return;
-    for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = get_part_time(&cut, bits, times);
+    for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = estimate_part_time(&cut, bits, times);
     search->cuts[search->cut_count++] = cut;
 }
 
@@ -86,8 +86,8 @@ static void list_cuts(struct parts_search *search, unsigned max_shares, const st
 /* Adds each possible next part to the fastest scheme of states[shares][bits][tables]. If the longer scheme is the
  * fastest so far of its own state, stores it there. A scheme has at most `max_bits` bits, and more than `max_shares`
  * shares count as `max_shares`. */
-static void add_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
-                          unsigned max_shares, unsigned max_bits) {
+static void extend_by_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
+                                unsigned max_shares, unsigned max_bits) {
     double time = search->states[shares][bits][tables].time;
     for (unsigned i = 0; i < search->cut_count; i++) {
         const struct cut *cut = &search->cuts[i];
@@ -116,7 +116,7 @@ static void find_fastest_schemes(struct parts_search *search, unsigned max_share
         for (unsigned bits = 0; bits < max_bits; bits++) {
             for (unsigned tables = 0; tables < IDXI_MAX_PARTS_TABLES; tables++) {
                 if (search->states[shares][bits][tables].time < INFINITY)
-                    add_next_part(search, shares, bits, tables, max_shares, max_bits);
+                    extend_by_next_part(search, shares, bits, tables, max_shares, max_bits);
             }
         }
     }
@@ -124,7 +124,7 @@ static void find_fastest_schemes(struct parts_search *search, unsigned max_share
 
 /* Returns the `count` highest bits that are set in `bits`. At least `count` must be set. */
 static uint64_t keep_highest_bits(uint64_t bits, unsigned count) {
-    for (unsigned drop = (unsigned)__builtin_popcountll(bits) - count; drop > 0; drop--) bits &= bits - 1;
+    for (unsigned excess = (unsigned)__builtin_popcountll(bits) - count; excess > 0; excess--) bits &= bits - 1;
     return bits;
 }
 

@@ -45,12 +45,12 @@ struct planner {
 };
 
 /* Makes a scheme the candidate for its number of tables, if there is none yet, or if it takes less than the share
- * `max_share` of the candidate's time. */
-static void keep_if_faster(struct planner *planner, const struct idx_scheme *scheme, double max_share) {
+ * `max_time_share` of the candidate's time. */
+static void keep_if_faster(struct planner *planner, const struct idx_scheme *scheme, double max_time_share) {
     struct candidate *best = &planner->best[scheme->table_count];
     struct idx_plan plan;
     idxi_price_scheme(&planner->options, &planner->model, scheme, &plan);
-    if (best->plan.tables > 0 && plan.nanoseconds >= best->plan.nanoseconds * max_share) return;
+    if (best->plan.tables > 0 && plan.nanoseconds >= best->plan.nanoseconds * max_time_share) return;
     best->scheme = *scheme;
     best->plan = plan;
 }
@@ -62,7 +62,7 @@ static void try_parts(void *context, const struct idx_scheme *scheme) { keep_if_
 
 /* Keeps the scheme of a text, such as `5:2`, as a candidate if it is faster than the one with as many tables. Ignores a
  * scheme with too many tables or more blocks than bits. */
-static void try_text(struct planner *planner, const char *text) {
+static void try_scheme_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
     if (idxi_scheme_parse_unproved(&scheme, text, planner->options.bits)) keep_if_faster(planner, &scheme, 1);
 }
@@ -77,7 +77,7 @@ static void try_one_level_schemes(struct planner *planner) {
             for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius <= k; radius++) {
                 if (idxi_count_covered_errors(blocks, front, radius) < k) continue;
                 snprintf(text, sizeof text, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
-                try_text(planner, text);
+                try_scheme_text(planner, text);
             }
         }
     }
@@ -91,7 +91,7 @@ static void try_two_level_schemes(struct planner *planner) {
     for (unsigned first_front = 1; k > 0 && k + first_front <= MAX_LEVEL_BLOCKS; first_front++) {
         for (unsigned second_front = 1; k + second_front <= MAX_LEVEL_BLOCKS; second_front++) {
             snprintf(text, sizeof text, "%u:%u/%u:%u", k + first_front, first_front, k + second_front, second_front);
-            try_text(planner, text);
+            try_scheme_text(planner, text);
         }
     }
 }
@@ -113,7 +113,7 @@ static enum idx_status try_all_schemes(struct planner *planner, struct idx_error
 }
 
 /* Returns whether the tables of a plan take no more bytes, in files and in memory together, than the options allow. */
-static bool fits_limit(const struct planner *planner, const struct idx_plan *plan) {
+static bool fits_byte_limit(const struct planner *planner, const struct idx_plan *plan) {
     const struct idx_plan_options *options = &planner->options;
     double max_bytes = options->max_bytes_per_fingerprint > 0
                            ? (double)options->max_bytes_per_fingerprint * (double)options->count
@@ -130,7 +130,7 @@ static void drop_slow_plans(struct planner *planner, bool keep_fitting) {
         if (plan->tables == 0) continue;
         if (plan->nanoseconds <= least_time * WORTHWHILE)
             least_time = plan->nanoseconds;
-        else if (!keep_fitting || !fits_limit(planner, plan))
+        else if (!keep_fitting || !fits_byte_limit(planner, plan))
             plan->tables = 0;
     }
 }
@@ -147,11 +147,11 @@ static void drop_unproved_plans(struct planner *planner) {
 
 /* Marks the plan that `auto` chooses: the one with the most tables that is within the limit of bytes, or if there is
  * none, the one with the fewest tables. Of the plans that are left, one with more tables is faster. */
-static void choose_plan(struct planner *planner) {
+static void mark_chosen_plan(struct planner *planner) {
     struct idx_plan *chosen = NULL;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct idx_plan *plan = &planner->best[i].plan;
-        if (plan->tables > 0 && (chosen == NULL || fits_limit(planner, plan))) chosen = plan;
+        if (plan->tables > 0 && (chosen == NULL || fits_byte_limit(planner, plan))) chosen = plan;
     }
     if (chosen != NULL) chosen->chosen = true;
 }
@@ -171,7 +171,7 @@ static enum idx_status make_plans(struct planner *planner, struct idx_error *err
         drop_slow_plans(planner, false);
     }
     drop_unproved_plans(planner);
-    choose_plan(planner);
+    mark_chosen_plan(planner);
     return IDX_OK;
 }
 
@@ -204,7 +204,7 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *caller_options, st
 
 /* Checks the options of a plan. Errors: IDX_INVALID_ARGUMENT; IDX_LIMIT if the fingerprints need more blocks than a
  * table can have. */
-static enum idx_status check_options(const struct idx_plan_options *options, struct idx_error *error) {
+static enum idx_status check_plan_options(const struct idx_plan_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_check_bits_and_k(options->bits, options->k, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));
     IDXI_TRY(idxi_calibration_check(options->calibration, error));
@@ -226,8 +226,8 @@ static bool have_same_tables(const struct idx_scheme *a, const struct idx_scheme
 }
 
 /* Marks the scheme that `auto` chooses in the planner's list. The list is for one machine, but that choice is the same
- * on every machine, so the list may lack it: then sets *missing to its plan, marked. */
-static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
+ * on every machine, so the list may lack it: then sets *unlisted to its plan, marked. */
+static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *unlisted, struct idx_error *error) {
     struct idx_scheme scheme;
     IDXI_TRY(idxi_plan_auto(&planner->options, &scheme, error));
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) planner->best[i].plan.chosen = false;
@@ -236,8 +236,8 @@ static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *
         listed->plan.chosen = true;
         return IDX_OK;
     }
-    idxi_price_scheme(&planner->options, &planner->model, &scheme, missing);
-    missing->chosen = true;
+    idxi_price_scheme(&planner->options, &planner->model, &scheme, unlisted);
+    unlisted->chosen = true;
     return IDX_OK;
 }
 
@@ -251,17 +251,17 @@ enum idx_status idx_plan(const struct idx_plan_options *caller_options, struct i
                          size_t *plan_count, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct planner *planner;
-    struct idx_plan missing = {.chosen = false};
+    struct idx_plan unlisted = {.chosen = false};
     enum idx_status status = IDX_OK;
     size_t count = 0;
     IDXI_TRY(idxi_copy_options(&options, caller_options, error));
-    IDXI_TRY(check_options(&options, error));
+    IDXI_TRY(check_plan_options(&options, error));
     IDXI_TRY(make_planner(&planner, &options, error));
     if (options.calibration != NULL || options.residence != IDX_RESIDENCE_DIRECTORY)
-        status = mark_auto_plan(planner, &missing, error);
+        status = mark_auto_plan(planner, &unlisted, error);
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         const struct idx_plan *plan = &planner->best[i].plan;
-        if (missing.chosen && missing.tables == i) append_plan(&missing, plans, capacity, &count);
+        if (unlisted.chosen && unlisted.tables == i) append_plan(&unlisted, plans, capacity, &count);
         if (plan->tables > 0) append_plan(plan, plans, capacity, &count);
     }
     free(planner);
@@ -281,7 +281,7 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *caller_options, c
                                 struct idx_plan *plan, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     IDXI_TRY(idxi_copy_options(&options, caller_options, error));
-    IDXI_TRY(check_options(&options, error));
+    IDXI_TRY(check_plan_options(&options, error));
     if (scheme->bits != options.bits)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
                          scheme->bits, options.bits);

@@ -26,8 +26,8 @@
 #define MAX_NEXT_LINES 32
 
 /* These are medians of idx_calibrate on a virtual server with AVX-512 (EPYC, Zen 4). */
-static const struct idx_calibration typical = {
-    .size = sizeof typical,
+static const struct idx_calibration typical_calibration = {
+    .size = sizeof typical_calibration,
     .table = 10,
     .probe = 33.5,
     .byte = 0.183,
@@ -51,7 +51,7 @@ static bool are_in_range(const double *values, size_t count) {
 }
 
 enum idx_status idxi_calibration_check(const struct idx_calibration *calibration, struct idx_error *error) {
-    struct idx_calibration times = typical;
+    struct idx_calibration times = typical_calibration;
     if (calibration == NULL) return IDX_OK;
     IDXI_TRY(idxi_copy_options(&times, calibration, error));
     const double work[] = {times.table, times.probe, times.byte, times.block, times.candidate, times.single};
@@ -89,12 +89,12 @@ static struct memory_times choose_memory_times(const struct idx_calibration *cal
 
 struct idxi_time idxi_compute_time(const struct idx_calibration *calibration, enum idx_residence residence,
                                    const struct idxi_extent *extent, const struct idxi_work *work) {
-    struct idx_calibration times = typical;
+    struct idx_calibration times = typical_calibration;
     idxi_copy_options(&times, calibration, NULL); /* which idxi_calibration_check has accepted, so this succeeds */
-    struct memory_times lines = choose_memory_times(&times, residence != IDX_RESIDENCE_NONE);
-    struct memory_times blocks = choose_memory_times(&times, residence == IDX_RESIDENCE_ALL);
+    struct memory_times line_times = choose_memory_times(&times, residence != IDX_RESIDENCE_NONE);
+    struct memory_times block_times = choose_memory_times(&times, residence == IDX_RESIDENCE_ALL);
     double further_blocks = fmax(work->blocks - work->probes, 0); /* blocks of probes after the first of each */
-    double line_wait = interpolate_wait(lines.waits, extent->directory_bytes);
+    double line_wait = interpolate_wait(line_times.waits, extent->directory_bytes);
     double next_block = NEXT_LINE * interpolate_wait(times.loaded_waits, extent->block_bytes);
     double next_line = NEXT_LINE * interpolate_wait(times.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
     double lines_of_block = extent->block_size / (double)LINE_BYTES;
@@ -103,11 +103,11 @@ struct idxi_time idxi_compute_time(const struct idx_calibration *calibration, en
     double work_time = work->tables * times.table + work->probes * times.probe + further_blocks * times.block +
                        work->candidates * times.candidate +
                        work->probes * (extent->block_size - IDX_MIN_BLOCK_SIZE) * times.byte;
-    double far_waits = work->far * (line_wait + interpolate_wait(blocks.waits, extent->block_bytes));
+    double far_waits = work->far * (line_wait + interpolate_wait(block_times.waits, extent->block_bytes));
     double next_waits = (waited_blocks - work->far) * next_block + waited_blocks * (lines_of_block - 1) * next_line;
     double many = work_time + far_waits + next_waits;
-    double single = many + times.single + interpolate_wait(lines.latencies, extent->directory_bytes) +
-                    interpolate_wait(blocks.latencies, extent->block_bytes);
+    double single = many + times.single + interpolate_wait(line_times.latencies, extent->directory_bytes) +
+                    interpolate_wait(block_times.latencies, extent->block_bytes);
     return (struct idxi_time){.many = many, .single = single};
 }
 
@@ -152,7 +152,7 @@ static double compute_chance_to_fit(const struct moments *moments, double count,
 
 /* Sets chances[i] to the probability that a difference between successive ones of `count` evenly spread fingerprints,
  * of `bits` bits, has i bits. chances[0] is 0. */
-static void compute_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
+static void compute_width_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
     /* the logarithm of the chance that a value is not there, and the chance that a difference has i bits or more */
     double log_absent = log1p(-fmin(ldexp(count, -(int)bits), 1)), at_least = 1;
     chances[0] = 0;
@@ -173,12 +173,12 @@ struct costs {
 
 /* Returns the costs with the code that suits the differences of `count` evenly spread fingerprints best. The bits and
  * the other members of *block_form but its code must be set. */
-static struct costs compute_costs(double count, const struct idxf_block_form *block_form) {
+static struct costs compute_code_costs(double count, const struct idxf_block_form *block_form) {
     struct idxf_block_form form = *block_form;
     struct idxf_difference_counts counts;
     struct idxf_encoder encoder;
     double chances[IDXF_MAX_BITS + 1], bits[IDXF_MAX_BITS + 1], codes[IDXF_MAX_BITS + 1], uncoded = 0;
-    compute_chances(count, form.bits, chances);
+    compute_width_chances(count, form.bits, chances);
     for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) counts.of[i] = (uint64_t)(chances[i] * fmin(count, 1e12) + 0.5);
     idxf_code_choose(&form.code, &counts, form.bits);
     idxf_encoder_init(&encoder, &form);
@@ -204,7 +204,7 @@ static struct costs compute_costs(double count, const struct idxf_block_form *bl
 static double estimate_block_fingerprints(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
-    struct costs costs = compute_costs(count, &form);
+    struct costs costs = compute_code_costs(count, &form);
     double chains = idxf_get_max_chains(block_size) - 1; /* but the first */
     double free_bits = block_size * 8.0 - 1 - form.anchor_bits, fingerprints_held = 1;
     /* the list of chains: 6 bits say how wide an offset is, and each entry has an offset and a place */
@@ -367,12 +367,12 @@ void idxi_price_single_scheme(const struct idx_plan_options *options, const stru
 
 void idxi_price_tables(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        struct idxi_table_times *times) {
-    struct idx_plan_options uniform = *options;
-    uniform.dead_bits = 0;
-    uniform.expected_group = NULL;
+    struct idx_plan_options uniform_options = *options;
+    uniform_options.dead_bits = 0;
+    uniform_options.expected_group = NULL;
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS; radius++) {
         for (unsigned prefix = 1; prefix <= IDX_MAX_BITS; prefix++) {
-            struct pricing pricing = {.options = &uniform, .model = model};
+            struct pricing pricing = {.options = &uniform_options, .model = model};
             add_table_work(&pricing, idxf_low_bits(prefix), radius);
             times->of[radius][prefix] = compute_query_time(&pricing, TYPICAL_TABLES).many;
         }

@@ -10,7 +10,7 @@
 #define MAX_LOOKS 1000000
 
 /* Tables that cover a distance. Needless ones are removed. */
-struct choice {
+struct table_choice {
     unsigned bits, distance;
     size_t count;
     struct idxi_probed *tables;
@@ -20,7 +20,7 @@ struct choice {
 
 /* Returns whether the tables are proved to cover the distance. Takes steps from choice->steps; false can also mean that
  * they did not suffice. */
-static bool is_distance_covered(const struct choice *choice) {
+static bool is_distance_covered(const struct table_choice *choice) {
     choice->trial->bits = choice->bits;
     choice->trial->table_count = choice->count;
     for (size_t i = 0; i < choice->count; i++)
@@ -30,7 +30,7 @@ static bool is_distance_covered(const struct choice *choice) {
 
 /* Lowers the radius of a table of the choice as far as the tables are proved to cover the distance, or not at all.
  * Takes steps from choice->steps. */
-static void lower_radius(struct choice *choice, struct idxi_probed *table) {
+static void lower_radius(struct table_choice *choice, struct idxi_probed *table) {
     unsigned radius = table->radius;
     for (table->radius = 0; table->radius < radius; table->radius++) {
         if (is_distance_covered(choice)) return;
@@ -39,7 +39,7 @@ static void lower_radius(struct choice *choice, struct idxi_probed *table) {
 
 /* Removes choice->tables[place] if the others are proved to cover the distance without it. Takes steps from
  * choice->steps. */
-static void remove_if_needless(struct choice *choice, size_t place) {
+static void remove_if_needless(struct table_choice *choice, size_t place) {
     struct idxi_probed *slot = &choice->tables[place], table = *slot;
     size_t tables_behind = choice->count - place - 1;
     memmove(slot, slot + 1, tables_behind * sizeof *slot);
@@ -64,7 +64,7 @@ static unsigned long compute_overlap(const struct idxi_probed *table, const stru
 
 /* Orders the tables so that the next one is always that with the least overlap with those before it. Tables at the end
  * are the most likely to be needless. */
-static void order_by_overlap(struct choice *choice) {
+static void order_by_overlap(struct table_choice *choice) {
     for (size_t i = 0; i < choice->count; i++) {
         size_t best = i;
         unsigned long least_overlap = ULONG_MAX;
@@ -89,7 +89,7 @@ static int compare_table_numbers(const void *a, const void *b) {
 /* Lowers the radii of the tables as far as the distance stays covered, and then removes tables: in this order, since
  * a larger radius costs more probes than a further table. Any table alone finds the query's own fingerprint, so one is
  * enough for distance 0. */
-static void reduce_tables(struct choice *choice) {
+static void reduce_tables(struct table_choice *choice) {
     if (choice->distance == 0) choice->count = 1;
     for (size_t i = 0; i < choice->count; i++) {
         if (*choice->steps > 0) lower_radius(choice, &choice->tables[i]);
@@ -101,7 +101,7 @@ static void reduce_tables(struct choice *choice) {
 
 /* Sets the choice to all tables of a scheme, for this distance. choice->tables must have space for them. Radii are at
  * most the distance, since no pattern has more errors. */
-static void choose_all_tables(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
+static void choose_all_tables(struct table_choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;
     for (size_t i = 0; i < scheme->table_count; i++) {
@@ -116,7 +116,7 @@ static void choose_all_tables(struct choice *choice, const struct idx_scheme *sc
 static void make_all_probings(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
                               struct idxi_probed *tables, struct idx_scheme *trial) {
     uint64_t steps = MAX_LOOKS / (scheme->table_count + 1);
-    struct choice choice = {.bits = scheme->bits, .trial = trial, .steps = &steps};
+    struct table_choice choice = {.bits = scheme->bits, .trial = trial, .steps = &steps};
     for (unsigned distance = 0; distance <= k; distance++) {
         choice.tables = tables + distance * scheme->table_count;
         choose_all_tables(&choice, scheme, distance);

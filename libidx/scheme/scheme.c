@@ -65,28 +65,32 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
     scheme->bits = bits;
 }
 
-/* Sets *scheme to blocks:front:radius: a table for each choice of `front` of the `blocks` blocks of the fingerprint.
- * Returns false if idxi_scheme_add_tables does; then *scheme is unspecified. */
-static bool make_one_level(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
+/* What a level of a scheme, such as `5:2`, says: there is a table for each choice of `front` of its `blocks` blocks. */
+struct level {
+    unsigned blocks, front;
+};
+
+/* Sets *scheme to B:C:radius, where `level` is B:C and cuts the whole fingerprint. Returns false if
+ * idxi_scheme_add_tables does; then *scheme is unspecified. */
+static bool make_one_level_scheme(struct idx_scheme *scheme, unsigned bits, struct level level, unsigned radius) {
     char name[sizeof scheme->name];
-    snprintf(name, sizeof name, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
+    snprintf(name, sizeof name, radius > 0 ? "%u:%u:%u" : "%u:%u", level.blocks, level.front, radius);
     idxi_scheme_init(scheme, name, bits);
-    return idxi_scheme_add_tables(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
+    return idxi_scheme_add_tables(scheme, idxf_low_bits(bits), 0, level.blocks, level.front, radius);
 }
 
-/* Sets *scheme to B:C/b:c, where `first` is {B, C} and `second` is {b, c}. For each choice of C of B blocks, the other
- * bits are cut into b blocks, and each choice of c of these makes a table. Returns false if idxi_scheme_add_tables
+/* Sets *scheme to B:C/b:c, where `first` is B:C and `second` is b:c. For each choice of C of B blocks, the other bits
+ * are cut into b blocks, and each choice of c of these makes a table. Returns false if idxi_scheme_add_tables
  * does; then *scheme is unspecified. */
-static bool make_two_levels(struct idx_scheme *scheme, unsigned bits, const unsigned first[2],
-                            const unsigned second[2]) {
-    struct idx_scheme level;
+static bool make_two_level_scheme(struct idx_scheme *scheme, unsigned bits, struct level first, struct level second) {
+    struct idx_scheme first_scheme;
     char name[sizeof scheme->name];
-    snprintf(name, sizeof name, "%u:%u/%u:%u", first[0], first[1], second[0], second[1]);
+    snprintf(name, sizeof name, "%u:%u/%u:%u", first.blocks, first.front, second.blocks, second.front);
     idxi_scheme_init(scheme, name, bits);
-    if (!make_one_level(&level, bits, first[0], first[1], 0)) return false;
-    for (size_t i = 0; i < level.table_count; i++) {
-        uint64_t fixed = level.tables[i].mask;
-        if (!idxi_scheme_add_tables(scheme, idxf_low_bits(bits) & ~fixed, fixed, second[0], second[1], 0)) return false;
+    if (!make_one_level_scheme(&first_scheme, bits, first, 0)) return false;
+    for (size_t i = 0; i < first_scheme.table_count; i++) {
+        uint64_t fixed = first_scheme.tables[i].mask, others = idxf_low_bits(bits) & ~fixed;
+        if (!idxi_scheme_add_tables(scheme, others, fixed, second.blocks, second.front, 0)) return false;
     }
     return true;
 }
@@ -113,20 +117,22 @@ static bool skip_character(const char **text, char expected) {
 }
 
 /* Reads two numbers with a colon between them, such as `5:2`, and moves *text past them. Returns false if they are not
- * there; then *text may have moved, and `pair` is unspecified. */
-static bool parse_pair(const char **text, unsigned pair[2]) {
-    return parse_small_number(text, &pair[0]) && skip_character(text, ':') && parse_small_number(text, &pair[1]);
+ * there; then *text may have moved, and *level is unspecified. */
+static bool parse_level(const char **text, struct level *level) {
+    return parse_small_number(text, &level->blocks) && skip_character(text, ':') &&
+           parse_small_number(text, &level->front);
 }
 
 /* Sets *scheme to that of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these, or the scheme
  * is not possible for `bits` bits; then *scheme is unspecified. */
-static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
-    unsigned first[2], second[2], radius = 0;
-    if (!parse_pair(&text, first)) return false;
+static bool parse_block_scheme(struct idx_scheme *scheme, const char *text, unsigned bits) {
+    struct level first, second;
+    unsigned radius = 0;
+    if (!parse_level(&text, &first)) return false;
     if (skip_character(&text, '/'))
-        return parse_pair(&text, second) && *text == '\0' && make_two_levels(scheme, bits, first, second);
+        return parse_level(&text, &second) && *text == '\0' && make_two_level_scheme(scheme, bits, first, second);
     if (skip_character(&text, ':') && !parse_small_number(&text, &radius)) return false;
-    return *text == '\0' && make_one_level(scheme, bits, first[0], first[1], radius);
+    return *text == '\0' && make_one_level_scheme(scheme, bits, first, radius);
 }
 
 /* Reads one mask, `@hex[:R]`, adds its table, and moves *text past it. Returns false if the mask has not as many digits
@@ -145,7 +151,7 @@ static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bi
 
 /* Sets *scheme to that of a list `@hex[:R],…` of masks. Returns false if parse_mask does for one of them, or if
  * anything but commas is between them; then *scheme is unspecified. */
-static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bits) {
+static bool parse_mask_scheme(struct idx_scheme *scheme, const char *text, unsigned bits) {
     idxi_scheme_init(scheme, "masks", bits);
     do {
         if (!parse_mask(scheme, &text, bits)) return false;
@@ -156,11 +162,11 @@ static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bi
 bool idxi_scheme_parse_unproved(struct idx_scheme *scheme, const char *text, unsigned bits) {
     /* the schemes of the paper on near-duplicates of web pages (Manku and others, WWW 2007), by their names */
     static const char *const paper_schemes[][2] = {{"4", "4:1"}, {"10", "5:2"}, {"16", "4:1/4:1"}, {"20", "6:3"}};
-    if (text[0] == '@') return parse_masks(scheme, text, bits);
+    if (text[0] == '@') return parse_mask_scheme(scheme, text, bits);
     for (size_t i = 0; i < sizeof paper_schemes / sizeof *paper_schemes; i++) {
         if (strcmp(text, paper_schemes[i][0]) == 0) text = paper_schemes[i][1];
     }
-    return parse_blocks(scheme, text, bits);
+    return parse_block_scheme(scheme, text, bits);
 }
 
 enum idx_status idxi_check_bits_and_k(unsigned bits, unsigned k, struct idx_error *error) {
