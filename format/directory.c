@@ -151,7 +151,7 @@ static unsigned find_cell_of_key(const uint8_t *line, uint64_t number) {
     return IDXF_LINE_CELLS;
 }
 
-bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start) {
+bool idxf_directory_get_block_start(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start) {
     uint64_t line_number = find_line_of_block(directory, block), fraction;
     const uint8_t *line = directory->lines + line_number * IDXF_LINE_BYTES;
     start->block = block;

@@ -112,13 +112,14 @@ struct idxf_start {
     uint64_t above; /* left-aligned; from the key of the previous block to the key of this one: see block.h */
 };
 
-/* Does what idxf_directory_find does for a fingerprint whose line has a list. Only idxf_directory_find calls it. */
+/* Does what idxf_directory_find_start does for a fingerprint whose line has a list. Only idxf_directory_find_start
+ * calls it. */
 bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start);
 
 /* Finds where to begin the search for a permuted, left-aligned fingerprint and those above it, and sets *start. Returns
  * false if the directory is damaged; then *start is unspecified. */
-static inline bool idxf_directory_find(const struct idxf_directory *directory, uint64_t fingerprint,
-                                       struct idxf_start *start) {
+static inline bool idxf_directory_find_start(const struct idxf_directory *directory, uint64_t fingerprint,
+                                             struct idxf_start *start) {
     struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
     const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
     if (__builtin_expect(idxf_count_listed_keys(line) != 0, 0)) return idxf_find_in_list(directory, fingerprint, start);
@@ -133,7 +134,7 @@ static inline bool idxf_directory_find(const struct idxf_directory *directory, u
 /* Finds what the directory says of block number `block`, which the table must have. Sets start->block to it, and
  * start->above to the least key that the directory allows it. Returns false if the directory is damaged; then *start is
  * unspecified. */
-bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start);
+bool idxf_directory_get_block_start(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start);
 
 /* Sets `counters` to the implementations that this processor can run, the fastest last, and returns their number, 1 to
  * IDXF_MAX_KEY_COUNTERS. */

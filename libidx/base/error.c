@@ -195,7 +195,7 @@ enum idx_status idxi_check_block_size(uint32_t size, struct idx_error *error) {
                      IDX_MIN_BLOCK_SIZE, IDX_MAX_BLOCK_SIZE);
 }
 
-enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error) {
+enum idx_status idxi_check_distance_limit(unsigned distance, enum idx_status status, struct idx_error *error) {
     if (distance <= IDX_MAX_K) return IDX_OK;
     return idxi_fail(error, status, NULL, "distance %u: it must be 0 to %d", distance, IDX_MAX_K);
 }

@@ -75,7 +75,7 @@ bool idxi_item_fits_id_type(const struct idx_item *item, enum idx_id_type type);
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
 
 /* Checks that a distance is at most IDX_MAX_K, the largest of any index. Else fails with `status`. */
-enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status status, struct idx_error *error);
+enum idx_status idxi_check_distance_limit(unsigned distance, enum idx_status status, struct idx_error *error);
 
 /* Checks that none of `count` fingerprints has a bit set above its lowest `bits` (1 to 64). The sentence names the
  * first that has. */

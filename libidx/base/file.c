@@ -52,8 +52,8 @@ enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t o
     return IDX_OK;
 }
 
-enum idx_status idxi_open_part(int *file, int folder, const char *name, int flags, const char *path,
-                               struct idx_error *error) {
+enum idx_status idxi_open_index_file(int *file, int folder, const char *name, int flags, const char *path,
+                                     struct idx_error *error) {
     *file = openat(folder, name, flags);
     if (*file >= 0) return IDX_OK;
     if (errno != ENOENT && errno != ENOTDIR) return idxi_fail_system(error, errno, path, "open");

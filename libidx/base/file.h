@@ -24,8 +24,8 @@ enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t o
 
 /* Opens `name`, a file or a folder of an index, in `folder`, and sets *file to its descriptor, which the caller closes;
  * after a failure it is negative. `flags` are those of openat. Fails with IDX_MISSING_FILE if there is no such file. */
-enum idx_status idxi_open_part(int *file, int folder, const char *name, int flags, const char *path,
-                               struct idx_error *error);
+enum idx_status idxi_open_index_file(int *file, int folder, const char *name, int flags, const char *path,
+                                     struct idx_error *error);
 
 /* Sets *size to the bytes of an open file. Fails with IDX_BAD_CONTENT if it is not a regular file. */
 enum idx_status idxi_get_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);

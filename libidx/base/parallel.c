@@ -159,7 +159,7 @@ enum idx_status idxi_run_parallel_by_thread(size_t count, unsigned threads, idx_
 
 /* A task that does not get the number of its thread. */
 struct plain_task {
-    idxi_task task;
+    idxi_plain_task task;
     void *context;
 };
 
@@ -170,7 +170,7 @@ static enum idx_status run_plain_task(void *context, size_t number, unsigned thr
     return plain->task(plain->context, number, error);
 }
 
-enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_task task, void *context,
+enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_plain_task task, void *context,
                                   struct idxi_progress *progress, struct idx_error *error) {
     struct plain_task plain = {.task = task, .context = context};
     return idxi_run_parallel_by_thread(count, threads, run_plain_task, &plain, progress, error);

@@ -37,13 +37,13 @@ enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t units
 /* ---- Threads ---- */
 
 /* Runs task number `number`, on any thread. If it fails, it must fill *error, which is never NULL. */
-typedef enum idx_status (*idxi_task)(void *context, size_t number, struct idx_error *error);
+typedef enum idx_status (*idxi_plain_task)(void *context, size_t number, struct idx_error *error);
 
 /* Runs the tasks 0 to count - 1, each once, on up to `threads` threads (1 to IDX_MAX_THREADS), the calling one
  * included; fewer if the system allows no more. Each thread takes the next task until there is none, or one has failed.
  * Returns when all threads have ended, with the error of the first failed task. While the calling thread waits for the
  * others, it keeps reporting `progress` (may be NULL). */
-enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_task task, void *context,
+enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_plain_task task, void *context,
                                   struct idxi_progress *progress, struct idx_error *error);
 
 /* Does what idxi_run_parallel does for tasks that also get the number of their thread: 0 for the calling thread, and

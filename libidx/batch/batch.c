@@ -58,7 +58,7 @@ static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, 
     return idxi_results_add_buffer(&prober->buffer, error);
 }
 
-/* An idxi_task: probes in one thread. After an error, the other threads end as well. */
+/* An idxi_plain_task: probes in one thread. After an error, the other threads end as well. */
 static enum idx_status probe_on_one_thread(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct prober *prober = calloc(1, sizeof *prober);
@@ -126,8 +126,8 @@ static bool compare_fingerprints(void *context, const uint64_t *fingerprints, si
     return streamer->status == IDX_OK;
 }
 
-/* An idxi_task: takes parts of the index and compares their fingerprints with the queries, as thread `number`, until no
- * part is left or some thread failed. */
+/* An idxi_plain_task: takes parts of the index and compares their fingerprints with the queries, as thread `number`,
+ * until no part is left or some thread failed. */
 static enum idx_status stream_parts(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct streamer streamer = {.batch = batch, .number = number, .status = IDX_OK, .error = error};
@@ -182,7 +182,7 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
  * IDX_BAD_DISTANCE. */
 static enum idx_status check_distance(const struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
-    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
+    IDXI_TRY(idxi_check_distance_limit(options->distance, IDX_BAD_DISTANCE, error));
     if (options->method == IDX_BATCH_AUTO || options->method == IDX_BATCH_STREAM) return IDX_OK;
     if (options->method == IDX_BATCH_SWEEP) return idxi_check_table_distance(batch->index, options->distance, error);
     return idxi_check_distance(batch->index, options->distance, error);

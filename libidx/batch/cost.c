@@ -33,7 +33,7 @@ double idxi_estimate_probing_time(const struct idx_index *index, size_t query_co
             continue;
         }
         for (size_t j = 0; by_tables && j < index->probings[distance].count; j++) {
-            const struct idxi_probed *probed = &index->probings[distance].tables[j];
+            const struct idxi_probed_table *probed = &index->probings[distance].tables[j];
             const struct idxi_table *table = &segment->tables[probed->table];
             time += idxi_count_probes(table, probed->radius) *
                     (probe_time + idxi_estimate_probed_fingerprints(table) * IDXI_PROBED_TIME);
@@ -171,7 +171,7 @@ double idxi_estimate_tables_time(const struct idx_index *a, const struct idx_ind
     double time = 0, count = (double)idxi_count_fingerprints(a);
     if (b != NULL) count += (double)idxi_count_fingerprints(b);
     for (size_t i = 0; i < a->probings[distance].count && count > 0; i++) {
-        const struct idxi_probed *probed = &a->probings[distance].tables[i];
+        const struct idxi_probed_table *probed = &a->probings[distance].tables[i];
         time += count * get_table_time(count, idxf_count_bits(probed->mask), probed->radius, distance);
     }
     return time;

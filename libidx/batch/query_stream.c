@@ -25,7 +25,7 @@ static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t
     const struct idx_batch_options *options = &stream->options;
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits: the number must be 1 to %d", bits, IDX_MAX_BITS);
-    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
+    IDXI_TRY(idxi_check_distance_limit(options->distance, IDX_INVALID_ARGUMENT, error));
     if (options->method != IDX_BATCH_AUTO && options->method != IDX_BATCH_STREAM)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream supports no other method");
     return idxi_check_fingerprints(queries, count, bits, error);
@@ -68,7 +68,7 @@ enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *quer
 /* About how many steps each thread takes, so that all threads end at about the same time. */
 #define STEPS_PER_THREAD 4
 
-/* An idxi_task: compares steps of the fingerprints with the queries, as thread `number`, until none is left. */
+/* An idxi_plain_task: compares steps of the fingerprints with the queries, as thread `number`, until none is left. */
 static enum idx_status compare_steps(void *context, size_t number, struct idx_error *error) {
     struct idx_stream *stream = context;
     size_t step_size = stream->count / stream->streaming.threads / STEPS_PER_THREAD + 1, begin;

@@ -12,7 +12,7 @@
 /* Ranges are halved until one has at most IDXI_RANGE_BYTES of blocks, or bits that are not flipped would divide it. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance) {
-    const struct idxi_probed *probed = &index->probings[distance].tables[order];
+    const struct idxi_probed_table *probed = &index->probings[distance].tables[order];
     const struct idxi_table *table = &index->segments[segment]->tables[probed->table];
     struct idxi_sorted_queries sorted = {.table = table, .segment = segment, .order = order, .radius = probed->radius};
     sorted.flippable = probed->radius == 0 ? table->prefix : table->prefix - table->spared_bits;

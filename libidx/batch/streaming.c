@@ -156,7 +156,8 @@ static enum idx_status find_matches(struct idxi_streaming_worker *worker, const 
 
 /* ---- Opening ---- */
 
-/* An idxi_task: sorts the queries into the buckets of ball `number`, which idxi_streaming_close frees in any case. */
+/* An idxi_plain_task: sorts the queries into the buckets of ball `number`, which idxi_streaming_close frees in any
+ * case. */
 static enum idx_status fill_buckets(void *context, size_t number, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
     struct idxi_folded_buckets *folded = &streaming->buckets[number];
@@ -264,7 +265,7 @@ enum idx_status idxi_streaming_compare(struct idxi_streaming *streaming, size_t 
     return IDX_OK;
 }
 
-/* An idxi_task: finds the matches of what a thread has collected, and adds all its matches to the results. */
+/* An idxi_plain_task: finds the matches of what a thread has collected, and adds all its matches to the results. */
 static enum idx_status finish_matches_of_thread(void *context, size_t thread, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
     IDXI_TRY(find_matches_of_collected(streaming->workers[thread], error));

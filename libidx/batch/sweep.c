@@ -181,8 +181,8 @@ static enum idx_status answer_range(struct worker *worker, uint64_t value, unsig
 
 /* ---- Threads ---- */
 
-/* An idxi_task: sorts the queries for tables that no other thread has taken, until none is left. One spare array serves
- * all tables of a thread, since it takes time to get new memory. */
+/* An idxi_plain_task: sorts the queries for tables that no other thread has taken, until none is left. One spare array
+ * serves all tables of a thread, since it takes time to get new memory. */
 static enum idx_status sort_queries_for_tables(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);
@@ -224,7 +224,7 @@ static enum idx_status sweep_remaining_ranges(struct worker *worker) {
     return idxi_results_add_buffer(&worker->buffer, worker->error);
 }
 
-/* An idxi_task: sweeps ranges on one thread. After an error, the other threads end as well. */
+/* An idxi_plain_task: sweeps ranges on one thread. After an error, the other threads end as well. */
 static enum idx_status sweep_on_one_thread(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     struct worker *worker = calloc(1, sizeof *worker);

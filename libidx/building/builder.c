@@ -324,7 +324,7 @@ static enum idx_status write_by_id_map(struct idx_builder *builder, struct idx_b
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->id_sorter.count, error));
     IDXI_TRY(idxi_sorter_open_stream(&builder->id_sorter, &stream, error));
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
-    IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &result, error));
+    IDXI_TRY(idxi_output_write_by_id_map(&builder->output, stream, &builder->progress, &result, error));
     summary->by_id_bytes = result.bytes;
     summary->temporary_bytes += idxi_sorter_count_written_bytes(&builder->id_sorter);
     idxi_sorter_close(&builder->id_sorter);

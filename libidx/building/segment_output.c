@@ -78,9 +78,9 @@ static enum idx_status write_by_id_entries(struct idxi_map_writer *writer, struc
     }
 }
 
-enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
-                                        struct idxi_progress *progress, struct idxi_by_id_result *result,
-                                        struct idx_error *error) {
+enum idx_status idxi_output_write_by_id_map(struct idxi_output *output, struct idxi_stream *entries,
+                                            struct idxi_progress *progress, struct idxi_by_id_result *result,
+                                            struct idx_error *error) {
     struct idxf_manifest_segment segment = {.number = output->segment.number};
     struct idxi_map_writer writer;
     *result = (struct idxi_by_id_result){0};

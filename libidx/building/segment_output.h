@@ -41,7 +41,7 @@ enum idx_status idxi_output_open_segment(struct idxi_output *output, const char 
  * must be set before. Errors: those of idxi_map_writer_finish. */
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
-/* What idxi_output_write_by_id has written. */
+/* What idxi_output_write_by_id_map has written. */
 struct idxi_by_id_result {
     uint64_t hashes, entries; /* distinct hashes, and all entries */
     uint64_t bytes;           /* of both files */
@@ -50,9 +50,9 @@ struct idxi_by_id_result {
 /* Writes the map from IDs, and sets *result to its counts and size. The stream has the hashes of IDs in place of
  * fingerprints, and fingerprints for values. Each entry counts as progress. Any thread may call it. Errors: those of
  * the stream and of map writers, IDX_CANCELLED. */
-enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
-                                        struct idxi_progress *progress, struct idxi_by_id_result *result,
-                                        struct idx_error *error);
+enum idx_status idxi_output_write_by_id_map(struct idxi_output *output, struct idxi_stream *entries,
+                                            struct idxi_progress *progress, struct idxi_by_id_result *result,
+                                            struct idx_error *error);
 
 /* What determines the code of a segment's tables: its number of fingerprints, and their differences. Begins zeroed. */
 struct idxi_survey {

@@ -189,7 +189,7 @@ static enum idx_status open_map_inputs(const struct combine_job *job, enum idxi_
 }
 
 /* Merges the maps of one kind of all sources, and the entries in memory, into that map of the new segment. Errors: as
- * open_map_inputs and write_documents; for IDXI_MAP_BY_ID, as idxi_output_write_by_id. */
+ * open_map_inputs and write_documents; for IDXI_MAP_BY_ID, as idxi_output_write_by_id_map. */
 static enum idx_status combine_maps(struct combine_job *job, enum idxi_map_kind kind, struct idx_error *error) {
     struct idxi_combination *combination = job->combination;
     struct map_inputs inputs;
@@ -197,8 +197,8 @@ static enum idx_status combine_maps(struct combine_job *job, enum idxi_map_kind 
     enum idx_status status = open_map_inputs(job, kind, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, true, error);
     if (status == IDX_OK && kind == IDXI_MAP_BY_ID)
-        status = idxi_output_write_by_id(combination->output, idxi_kway_merge_get_stream(merge), combination->progress,
-                                         &combination->by_id, error);
+        status = idxi_output_write_by_id_map(combination->output, idxi_kway_merge_get_stream(merge),
+                                             combination->progress, &combination->by_id, error);
     else if (status == IDX_OK)
         status = write_documents(job, idxi_kway_merge_get_stream(merge), error);
     idxi_kway_merge_close(merge);
@@ -421,7 +421,7 @@ static enum idx_status combine_sets(struct combine_job *job, struct idx_error *e
 static size_t count_maps(const struct combine_job *job) { return job->manifest->by_id ? 2 : 1; }
 
 /* Writes file `number` of the new segment: first the document map, then the map from IDs, if there is one, then the
- * tables, and last the sets, if there are any. This is an idxi_task. */
+ * tables, and last the sets, if there are any. This is an idxi_plain_task. */
 static enum idx_status write_file(void *context, size_t number, struct idx_error *error) {
     struct combine_job *job = context;
     enum idxf_id_type id_type = job->manifest->id_type;

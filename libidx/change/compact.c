@@ -98,7 +98,7 @@ static uint64_t measure_segment(const struct idxi_segment *segment) {
 /* Sets growth[i], for i below `end`, to the size of segment i divided by that of all newer segments and pending
  * records, rounded down. */
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
-    uint64_t newer_size = idxi_pending_count(&index->pending);
+    uint64_t newer_size = idxi_pending_count_records(&index->pending);
     for (size_t i = index->open_segments; i-- > 0;) {
         uint64_t size = measure_segment(index->segments[i]);
         if (i < end) growth[i] = size / add_saturating(newer_size, 1); /* plus 1, since nothing may be newer */
@@ -114,7 +114,7 @@ static size_t choose_first_merged(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t max_segments = compaction->options.max_segments, first_merged = 0;
     /* The segments before `end` may stay: where nothing is pending, the newest one is a part in any case. */
-    size_t end = idxi_pending_count(&index->pending) > 0 ? index->open_segments : index->open_segments - 1;
+    size_t end = idxi_pending_count_records(&index->pending) > 0 ? index->open_segments : index->open_segments - 1;
     uint64_t growth[IDXF_MAX_SEGMENTS], max_growth = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
@@ -206,7 +206,7 @@ static void set_summary(struct compaction *compaction) {
     summary->changed = true;
     summary->segments = compaction->first_merged + 1;
     summary->merged = compaction->combination.source_count;
-    summary->records = idxi_pending_count(&compaction->index->pending);
+    summary->records = idxi_pending_count_records(&compaction->index->pending);
     summary->documents = segment->documents;
     summary->fingerprints = segment->fingerprints;
     summary->removals = segment->removed;
@@ -221,7 +221,7 @@ static enum idx_status compact_locked_index(struct compaction *compaction, struc
     compaction->first_merged = choose_first_merged(compaction);
     compaction->summary.segments = index->open_segments;
     /* A single segment, with nothing pending, is compact already. */
-    if (idxi_pending_count(&index->pending) > 0 || index->open_segments - compaction->first_merged > 1) {
+    if (idxi_pending_count_records(&index->pending) > 0 || index->open_segments - compaction->first_merged > 1) {
         IDXI_TRY(write_segment(compaction, error));
         IDXI_TRY(switch_manifest(compaction, error));
         set_summary(compaction);

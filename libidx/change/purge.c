@@ -317,7 +317,7 @@ static enum idx_status append_document(void *context, uint64_t sequence, const s
 static enum idx_status append_pending_documents(const struct idx_index *index, struct idxi_combination *combination,
                                                 uint64_t *next_number, struct idx_error *error) {
     struct addition_visit visit = {index->manifest, combination, next_number};
-    size_t capacity = combination->added_id_count + (size_t)idxi_pending_count(&index->pending) + 1;
+    size_t capacity = combination->added_id_count + (size_t)idxi_pending_count_records(&index->pending) + 1;
     struct idxi_text_id *ids = realloc(combination->added_ids, capacity * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;

@@ -134,7 +134,7 @@ static uint64_t choose_max_pending(const struct idx_writer *writer) {
  * because what was added is in the log. */
 static void compact_if_due(struct idx_writer *writer) {
     const struct idxi_pending_view *pending = &writer->index->pending;
-    uint64_t last = pending->last, pending_count = idxi_pending_count(pending);
+    uint64_t last = pending->last, pending_count = idxi_pending_count_records(pending);
     uint64_t max_pending = choose_max_pending(writer);
     bool is_full = max_pending > 0 && pending_count > max_pending;
     unsigned max_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;

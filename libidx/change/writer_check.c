@@ -50,7 +50,7 @@ static enum idx_status add_unmatched(struct idx_writer *writer, struct lookup_gr
     return IDX_OK;
 }
 
-/* Looks up the queries of one share in the index. This is an idxi_task. */
+/* Looks up the queries of one share in the index. This is an idxi_plain_task. */
 static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
     struct lookup_group *group = context;
     return idxi_match_share_search(&group->shares[number], group->queries + number * IDXI_SHARE_QUERIES, error);

@@ -114,7 +114,7 @@ struct copy_job {
     uint32_t *counts; /* of distinct fingerprints, for each bucket */
 };
 
-/* An idxi_task: sorts a bucket, moves its distinct fingerprints to its front, and sets job->counts[bucket] to how
+/* An idxi_plain_task: sorts a bucket, moves its distinct fingerprints to its front, and sets job->counts[bucket] to how
  * many there are. */
 static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_error *error) {
     struct copy_job *job = context;
@@ -202,7 +202,7 @@ enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, cons
     struct idxi_progress progress;
     IDXI_TRY(idxi_copy_options(&own, options, error));
     if (own.distance == UINT_MAX) own.distance = IDX_DEFAULT_K;
-    IDXI_TRY(idxi_check_any_distance(own.distance, IDX_INVALID_ARGUMENT, error));
+    IDXI_TRY(idxi_check_distance_limit(own.distance, IDX_INVALID_ARGUMENT, error));
     IDXI_TRY(idxi_check_threads(own.threads, error));
     IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
     idxi_progress_init(&progress, own.progress, own.context);

@@ -352,7 +352,7 @@ static double count_pairs(size_t a_count, const uint64_t *b, size_t b_count) {
 }
 
 /* Sets search->next to 0, and runs a task once on each thread. The calls share the work by counting up search->next. */
-static enum idx_status run_on_team(struct ball_search *search, idxi_task task, struct idx_error *error) {
+static enum idx_status run_on_team(struct ball_search *search, idxi_plain_task task, struct idx_error *error) {
     search->next = 0;
     if (search->threads == 1) return task(search, 0, error);
     return idxi_run_parallel(search->threads, search->threads, task, search, search->progress, error);
@@ -383,8 +383,8 @@ static enum idx_status sort_side(const struct ball_search *search, const struct 
     return idxi_sort_into_buckets(&sorting, error);
 }
 
-/* An idxi_task: searches steps of the current ball that no other thread has taken, until none is left or the search is
- * ended. Each step adds an equal share to the progress. */
+/* An idxi_plain_task: searches steps of the current ball that no other thread has taken, until none is left or the
+ * search is ended. Each step adds an equal share to the progress. */
 static enum idx_status search_remaining_steps(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     double share_count = (double)search->step_count * (double)search->cut.count;
@@ -431,8 +431,9 @@ static void compare_in_chunks(struct idxi_balls *balls, const uint64_t *a, size_
         balls->way->between(&balls->comparison, a, a_count, b + i, idxi_min(b_count - i, B_CHUNK));
 }
 
-/* An idxi_task: compares all of search->a and search->b with each other, without buckets. In each step a thread takes a
- * chunk of `a`, and compares it with a chunk of `b`; or within one side, with itself and all that follow in `a`. */
+/* An idxi_plain_task: compares all of search->a and search->b with each other, without buckets. In each step a thread
+ * takes a chunk of `a`, and compares it with a chunk of `b`; or within one side, with itself and all that follow in
+ * `a`. */
 static enum idx_status compare_all_pairs(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     struct idxi_balls *balls = search->team[thread];

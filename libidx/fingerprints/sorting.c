@@ -24,7 +24,7 @@ static uint32_t *get_thread_counts(const struct idxi_sorting *sorting, size_t th
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
-/* An idxi_task: counts the values of a thread's share. Adds nothing to the progress: fails only if cancelled. */
+/* An idxi_plain_task: counts the values of a thread's share. Adds nothing to the progress: fails only if cancelled. */
 static enum idx_status count_values_of_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
@@ -33,7 +33,7 @@ static enum idx_status count_values_of_share(void *context, size_t thread, struc
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* An idxi_task: moves the fingerprints of a thread's share to their places. Fails only if cancelled. */
+/* An idxi_plain_task: moves the fingerprints of a thread's share to their places. Fails only if cancelled. */
 static enum idx_status place_fingerprints_of_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);

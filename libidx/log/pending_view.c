@@ -165,7 +165,7 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
 bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number, struct idxi_pending_text *text) {
     const struct idxi_pending *pending = view->records;
     uint32_t record = idxi_pending_get_range(view).begin + (uint32_t)number;
-    if (number >= idxi_pending_count(view)) return false;
+    if (number >= idxi_pending_count_records(view)) return false;
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, record);
     if (links != NULL && links->operation != IDXF_ADD) return false;
     uint64_t fingerprint = idxi_pending_get_fingerprint(pending, record);

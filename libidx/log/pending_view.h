@@ -19,7 +19,9 @@ struct idxi_pending_view {
 };
 
 /* Returns how many records a view has. */
-static inline uint64_t idxi_pending_count(const struct idxi_pending_view *view) { return view->last - view->after; }
+static inline uint64_t idxi_pending_count_records(const struct idxi_pending_view *view) {
+    return view->last - view->after;
+}
 
 /* Returns whether a fingerprint has a pending document that was not removed. */
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint);

@@ -173,7 +173,7 @@ static enum idx_status find_values_of_range(struct value_search *search, size_t 
     return idxi_progress_add(&lister->progress, end - begin, error);
 }
 
-/* Finds the values of a task's fingerprints, with a cursor of its own. This is an idxi_task. */
+/* Finds the values of a task's fingerprints, with a cursor of its own. This is an idxi_plain_task. */
 static enum idx_status find_values_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
     struct value_search search = {.lister = lister, .result = &lister->task_results[task]};
@@ -246,7 +246,7 @@ static enum idx_status read_ids_of_range(struct lister *lister, struct idx_docum
     return idxi_progress_add(&lister->progress, end - begin, error);
 }
 
-/* Reads the text IDs of a task, with a cursor of its own. This is an idxi_task. */
+/* Reads the text IDs of a task, with a cursor of its own. This is an idxi_plain_task. */
 static enum idx_status read_ids_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
     struct idx_documents *cursor;
@@ -259,7 +259,7 @@ static enum idx_status read_ids_of_task(void *context, size_t task, struct idx_e
 }
 
 /* Copies the text IDs of a task to their places in the lists. Adds 0 to the progress, to check for cancelling. This is
- * an idxi_task. */
+ * an idxi_plain_task. */
 static enum idx_status copy_ids_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
     const struct task_result *result = &lister->task_results[task];

@@ -59,7 +59,7 @@ struct batch {
 #define QUERIES_PER_TASK 256
 
 /* Finds the nearest matches of the queries of a task, and sorts those of each query. Checks the queries, but not
- * the distance. This is an idxi_task. Errors: IDX_INVALID_ARGUMENT; as idxi_search_queries. */
+ * the distance. This is an idxi_plain_task. Errors: IDX_INVALID_ARGUMENT; as idxi_search_queries. */
 static enum idx_status look_up_queries_of_task(void *context, size_t task, struct idx_error *error) {
     struct batch *batch = context;
     struct idxi_search search;

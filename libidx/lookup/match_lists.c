@@ -164,7 +164,7 @@ enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_
 
 /* ---- The lists ---- */
 
-/* Finds and orders the matches of share `number`. This is an idxi_task. */
+/* Finds and orders the matches of share `number`. This is an idxi_plain_task. */
 static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
     struct lookup *lookup = context;
     struct idxi_listing *listing = &lookup->listing;

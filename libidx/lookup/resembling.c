@@ -149,7 +149,7 @@ static enum idx_status compare_with_set(void *context, size_t segment, const str
     size_t count = (size_t)set->count;
     uint32_t shared, total;
     (void)segment;
-    IDXI_TRY(idxi_members_copy(native, set->members, count, error));
+    IDXI_TRY(idxi_members_to_native(native, set->members, count, error));
     idxi_compare_sets(query->hashes, query->count, native->hashes, count, comparison->lookup->options.threshold,
                       &shared, &total);
     /* shared / total < comparison->shared / comparison->total, without a division */

@@ -284,7 +284,7 @@ void idxi_search_set_probe_buffer(struct idxi_search *search, struct idxi_probe_
 static enum idx_status probe_tables(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
-        const struct idxi_probed *to_probe = &search->probing->tables[i];
+        const struct idxi_probed_table *to_probe = &search->probing->tables[i];
         const struct idxi_table *table = &tables[to_probe->table];
         if (table->header.blocks == 0) continue;
         struct idxi_table_query table_query = {table, query, i,

@@ -408,7 +408,7 @@ static enum idx_status complete_options(struct clustering *clustering, struct id
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "there is no such method, or no such choice of representatives");
     if (options->distance == UINT_MAX) options->distance = clustering->index->manifest->k;
-    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
+    IDXI_TRY(idxi_check_distance_limit(options->distance, IDX_BAD_DISTANCE, error));
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 

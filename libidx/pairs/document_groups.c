@@ -41,7 +41,7 @@ static enum idx_status open_merge_of_maps(struct idxi_document_groups *groups, c
 static enum idx_status add_if_live(struct idxi_sorter *sorter, const struct idx_index *index, uint64_t fingerprint,
                                    struct idx_error *error) {
     bool live;
-    IDXI_TRY(idxi_is_live(index, fingerprint, &live, error));
+    IDXI_TRY(idxi_is_fingerprint_live(index, fingerprint, &live, error));
     return live ? idxi_sorter_add_or_spill(sorter, fingerprint, fingerprint, error) : IDX_OK;
 }
 

@@ -64,7 +64,7 @@ static enum idx_status gather_ids(struct id_list *list, const struct idx_index *
         IDXI_TRY(idxi_map_prepare(map, error));
         IDXI_TRY(idxi_map_visit_ids(map, append_id, list, error));
     }
-    for (uint64_t i = 0; i < idxi_pending_count(&index->pending); i++) {
+    for (uint64_t i = 0; i < idxi_pending_count_records(&index->pending); i++) {
         const uint8_t *id;
         size_t length;
         idxi_pending_get_id(&index->pending, (uint32_t)i, &id, &length);
@@ -113,7 +113,8 @@ enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx
     *ranks = (struct idxi_id_ranks){NULL, 0};
     for (size_t i = 0; i <= index->manifest->segment_count; i++) {
         bool is_segment = i < index->manifest->segment_count;
-        uint64_t added = is_segment ? index->manifest->segments[i].documents : idxi_pending_count(&index->pending);
+        uint64_t added =
+            is_segment ? index->manifest->segments[i].documents : idxi_pending_count_records(&index->pending);
         if (added > max_memory / per_id - documents) return fail_too_many_id_bytes(&list, error);
         documents += added;
     }

@@ -67,7 +67,7 @@ static void set_current_table(struct idxi_join *join, size_t order) {
     if (join->leading_bits + radius > prefix) join->leading_bits = prefix > radius ? prefix - radius : 0;
     join->earlier_count = 0;
     for (size_t i = 0; i < order; i++) {
-        const struct idxi_probed *table = &join->probing->tables[i];
+        const struct idxi_probed_table *table = &join->probing->tables[i];
         if (table->radius == 0)
             join->earlier_masks[join->earlier_count++] = idxf_permute(&join->permutation, table->mask);
     }
@@ -140,7 +140,7 @@ static enum idx_status find_all_pairs(struct idxi_join *join, struct idx_error *
 static enum idx_status complete_options(struct idxi_join *join, struct idx_error *error) {
     struct idx_join_options *options = &join->options;
     if (options->distance == UINT_MAX) options->distance = join->a->manifest->k;
-    IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
+    IDXI_TRY(idxi_check_distance_limit(options->distance, IDX_BAD_DISTANCE, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }

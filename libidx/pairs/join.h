@@ -62,7 +62,7 @@ struct idxi_join {
 
     /* The current table. */
     size_t order; /* its number in the probing */
-    const struct idxi_probed *table;
+    const struct idxi_probed_table *table;
     struct idxf_permutation permutation;
     uint64_t prefix;                        /* the bits of the mask, permuted */
     uint64_t earlier_masks[IDX_MAX_TABLES]; /* permuted masks of the tables before it that have radius 0 */

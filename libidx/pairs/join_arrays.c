@@ -31,7 +31,7 @@ struct part_search {
 
 /* Returns the number of fingerprints, or a little more: each pending record counts as one. */
 static uint64_t count_with_pending(const struct idx_index *index) {
-    return idxi_count_fingerprints(index) + idxi_pending_count(&index->pending);
+    return idxi_count_fingerprints(index) + idxi_pending_count_records(&index->pending);
 }
 
 /* Returns how many bytes the arrays of both sides, and searching them, may take. */
@@ -93,7 +93,7 @@ static bool append_fingerprints(void *context, const uint64_t *fingerprints, siz
     return true;
 }
 
-/* An idxi_task: reads step `number` of the current part. Fails if there are more fingerprints than the segments'
+/* An idxi_plain_task: reads step `number` of the current part. Fails if there are more fingerprints than the segments'
  * headers say. */
 static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
     struct side *side = context;

@@ -20,8 +20,8 @@ static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
     const struct idxi_join *join = worker->join;
     bool live = false;
     if (!join->a->removes && !join->b->removes) return true;
-    worker->status = idxi_is_live(join->a, x, &live, &worker->error);
-    if (worker->status == IDX_OK && live) worker->status = idxi_is_live(join->b, y, &live, &worker->error);
+    worker->status = idxi_is_fingerprint_live(join->a, x, &live, &worker->error);
+    if (worker->status == IDX_OK && live) worker->status = idxi_is_fingerprint_live(join->b, y, &live, &worker->error);
     if (worker->status != IDX_OK) worker->join->ended = true;
     return worker->status == IDX_OK && live;
 }

@@ -260,7 +260,7 @@ struct pricing {
  * pattern. `far_probes` of them are far from the probe before, so they wait for memory. */
 static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far_probes) {
     double group_size = estimate_group_size(pricing->options, mask);
-    double probe_blocks = idxi_estimate_blocks(group_size, pricing->model->block_fingerprints);
+    double probe_blocks = idxi_estimate_probe_blocks(group_size, pricing->model->block_fingerprints);
     pricing->work.probes += probes;
     pricing->work.far += far_probes;
     pricing->work.candidates += probes * group_size;

@@ -13,7 +13,7 @@
 struct table_choice {
     unsigned bits, distance;
     size_t count;
-    struct idxi_probed *tables;
+    struct idxi_probed_table *tables;
     struct idx_scheme *trial; /* scratch: a scheme of these tables, to be proved to cover the distance */
     uint64_t *steps;          /* how many are left for proofs, of all distances together */
 };
@@ -30,7 +30,7 @@ static bool is_distance_covered(const struct table_choice *choice) {
 
 /* Lowers the radius of a table of the choice as far as the tables are proved to cover the distance, or not at all.
  * Takes steps from choice->steps. */
-static void lower_radius(struct table_choice *choice, struct idxi_probed *table) {
+static void lower_radius(struct table_choice *choice, struct idxi_probed_table *table) {
     unsigned radius = table->radius;
     for (table->radius = 0; table->radius < radius; table->radius++) {
         if (is_distance_covered(choice)) return;
@@ -40,7 +40,7 @@ static void lower_radius(struct table_choice *choice, struct idxi_probed *table)
 /* Removes choice->tables[place] if the others are proved to cover the distance without it. Takes steps from
  * choice->steps. */
 static void remove_if_needless(struct table_choice *choice, size_t place) {
-    struct idxi_probed *slot = &choice->tables[place], table = *slot;
+    struct idxi_probed_table *slot = &choice->tables[place], table = *slot;
     size_t tables_behind = choice->count - place - 1;
     memmove(slot, slot + 1, tables_behind * sizeof *slot);
     choice->count--;
@@ -52,7 +52,8 @@ static void remove_if_needless(struct table_choice *choice, size_t place) {
 
 /* Returns how much the mask of a table has in common with those of `count` earlier tables: for each bit of it that n of
  * them also have, 2n² + n. So one bit shared with many tables weighs more than many bits shared with one. */
-static unsigned long compute_overlap(const struct idxi_probed *table, const struct idxi_probed *earlier, size_t count) {
+static unsigned long compute_overlap(const struct idxi_probed_table *table, const struct idxi_probed_table *earlier,
+                                     size_t count) {
     unsigned long overlap = 0;
     for (uint64_t bits_left = table->mask; bits_left != 0; bits_left &= bits_left - 1) {
         unsigned long shared = 0;
@@ -74,7 +75,7 @@ static void order_by_overlap(struct table_choice *choice) {
             least_overlap = overlap;
             best = j;
         }
-        struct idxi_probed table = choice->tables[best];
+        struct idxi_probed_table table = choice->tables[best];
         memmove(&choice->tables[i + 1], &choice->tables[i], (best - i) * sizeof table);
         choice->tables[i] = table;
     }
@@ -82,7 +83,7 @@ static void order_by_overlap(struct table_choice *choice) {
 
 /* Compares two tables by their numbers in the scheme, for qsort. */
 static int compare_table_numbers(const void *a, const void *b) {
-    const struct idxi_probed *x = a, *y = b;
+    const struct idxi_probed_table *x = a, *y = b;
     return (x->table > y->table) - (x->table < y->table);
 }
 
@@ -107,14 +108,14 @@ static void choose_all_tables(struct table_choice *choice, const struct idx_sche
     for (size_t i = 0; i < scheme->table_count; i++) {
         const struct idx_table *table = &scheme->tables[i];
         unsigned radius = table->radius < distance ? table->radius : distance;
-        choice->tables[i] = (struct idxi_probed){.mask = table->mask, .radius = radius, .table = (uint32_t)i};
+        choice->tables[i] = (struct idxi_probed_table){.mask = table->mask, .radius = radius, .table = (uint32_t)i};
     }
 }
 
 /* Sets probings[distance] for all distances from 0 to k. They point into `tables`, which has space for all tables of
  * the scheme for each distance. `trial` is scratch. */
 static void make_all_probings(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
-                              struct idxi_probed *tables, struct idx_scheme *trial) {
+                              struct idxi_probed_table *tables, struct idx_scheme *trial) {
     uint64_t steps = MAX_LOOKS / (scheme->table_count + 1);
     struct table_choice choice = {.bits = scheme->bits, .trial = trial, .steps = &steps};
     for (unsigned distance = 0; distance <= k; distance++) {
@@ -128,7 +129,7 @@ static void make_all_probings(struct idxi_probing *probings, const struct idx_sc
 enum idx_status idxi_probings_make(struct idxi_probing **result, const struct idx_scheme *scheme, unsigned k,
                                    struct idx_error *error) {
     struct idxi_probing *probings = calloc(k + 1, sizeof *probings);
-    struct idxi_probed *tables = calloc((k + 1) * (scheme->table_count + 1), sizeof *tables);
+    struct idxi_probed_table *tables = calloc((k + 1) * (scheme->table_count + 1), sizeof *tables);
     struct idx_scheme *trial = calloc(1, sizeof *trial);
     bool has_memory = probings != NULL && tables != NULL && trial != NULL;
     if (has_memory) {

@@ -40,7 +40,7 @@ bool idxi_scheme_covers(const struct idx_scheme *scheme, unsigned k);
 /* ---- Which tables a query probes ---- */
 
 /* A table to be probed. */
-struct idxi_probed {
+struct idxi_probed_table {
     uint64_t mask;
     unsigned radius; /* at most that of the table in the scheme */
     uint32_t table;  /* the table's number in the scheme */
@@ -49,7 +49,7 @@ struct idxi_probed {
 /* The tables that are probed for a distance: together they find every error pattern of at most so many bits. */
 struct idxi_probing {
     size_t count;
-    struct idxi_probed *tables;
+    struct idxi_probed_table *tables;
 };
 
 /* Sets *result to an array of k + 1 probings of a scheme that covers k: (*result)[distance] is for that distance. For k
@@ -60,7 +60,7 @@ enum idx_status idxi_probings_make(struct idxi_probing **result, const struct id
 
 /* Returns whether a table lets an error pattern through: whether at most table->radius bits of `errors` are in its
  * mask. Clears so many bits in place of counting all, which is faster. */
-static inline bool idxi_table_lets_through(const struct idxi_probed *table, uint64_t errors) {
+static inline bool idxi_table_lets_through(const struct idxi_probed_table *table, uint64_t errors) {
     errors &= table->mask;
     for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;
     return errors == 0;

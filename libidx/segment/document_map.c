@@ -48,7 +48,7 @@ void idxi_heaviest_add_document(struct idxi_heaviest *heaviest, uint64_t fingerp
  * closes *file unless it is below 0, also after an error. `path` is for messages. */
 static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
                                  struct idx_error *error) {
-    IDXI_TRY(idxi_open_part(file, folder, name, IDXI_OPEN_FILE, path, error));
+    IDXI_TRY(idxi_open_index_file(file, folder, name, IDXI_OPEN_FILE, path, error));
     return idxi_get_file_size(*file, size, path, error);
 }
 

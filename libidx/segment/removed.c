@@ -61,7 +61,7 @@ static enum idx_status load_file(struct idxi_removed *removed, int folder, const
                                  const char *path, struct idx_error *error) {
     struct idxf_removed header = {0};
     int file;
-    IDXI_TRY(idxi_open_part(&file, folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE, path, error));
+    IDXI_TRY(idxi_open_index_file(&file, folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE, path, error));
     enum idx_status status = read_file(removed, file, path, error);
     close(file);
     if (status == IDX_OK) status = check_header(removed, segment, &header, path, error);

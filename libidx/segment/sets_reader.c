@@ -52,7 +52,7 @@ enum idx_status idxi_sets_open(struct idxi_sets *sets, int folder, const char *f
     *sets =
         (struct idxi_sets){.path = idxi_join_path(folder_path, IDXI_SETS_NAME), .has_numbers = id_type == IDX_ID_TEXT};
     if (sets->path == NULL) return idxi_fail_memory(error);
-    IDXI_TRY(idxi_open_part(&file, folder, IDXI_SETS_NAME, IDXI_OPEN_FILE, sets->path, error));
+    IDXI_TRY(idxi_open_index_file(&file, folder, IDXI_SETS_NAME, IDXI_OPEN_FILE, sets->path, error));
     enum idx_status status = check_and_map_file(sets, file, segment, options, error);
     close(file);
     return status;
@@ -211,8 +211,8 @@ enum idx_status idxi_sets_cursor_next(struct idxi_sets_cursor *cursor, struct id
 
 /* ---- Members in memory ---- */
 
-enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint8_t *members, size_t count,
-                                  struct idx_error *error) {
+enum idx_status idxi_members_to_native(struct idxi_native_members *native, const uint8_t *members, size_t count,
+                                       struct idx_error *error) {
     IDXI_GROW(native->hashes, native->capacity, count + 1, error); /* one more, so that it is never NULL */
     for (size_t i = 0; i < count; i++) native->hashes[i] = idxf_load64(members + 8 * i);
     return IDX_OK;
@@ -222,7 +222,7 @@ enum idx_status idxi_members_to_little_endian(struct idxi_native_members *scratc
                                               size_t count, const uint8_t **bytes, struct idx_error *error) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     /* swaps the bytes: that is the same in both directions */
-    IDXI_TRY(idxi_members_copy(scratch, (const uint8_t *)members, count, error));
+    IDXI_TRY(idxi_members_to_native(scratch, (const uint8_t *)members, count, error));
     members = scratch->hashes;
 #else
     (void)scratch, (void)count, (void)error;

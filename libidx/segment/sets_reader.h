@@ -71,8 +71,8 @@ struct idxi_native_members {
 
 /* Copies `count` members, 8 little-endian bytes each, to native->hashes, which grows if need be and then is not NULL,
  * even for no members. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint8_t *members, size_t count,
-                                  struct idx_error *error);
+enum idx_status idxi_members_to_native(struct idxi_native_members *native, const uint8_t *members, size_t count,
+                                       struct idx_error *error);
 
 /* Sets *bytes to `count` members as files have them, little-endian. On a little-endian machine these are the caller's
  * own `members`; on a big-endian one, copies in *scratch, which the next call overwrites. Errors: IDX_OUT_OF_MEMORY. */

@@ -73,7 +73,8 @@ static void set_prefetched_and_spared(struct idxi_table *table) {
     uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
     if (blocks == 0) return;
     uint64_t group_size = table->prefix > 63 ? 0 : count >> table->prefix; /* C has no shift by 64 bits */
-    double bytes = table->header.block_size * idxi_estimate_blocks((double)group_size, (double)count / (double)blocks);
+    double bytes =
+        table->header.block_size * idxi_estimate_probe_blocks((double)group_size, (double)count / (double)blocks);
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
     table->spared_bits = idxi_count_spared_bits(count, table->prefix);
 }
@@ -104,7 +105,7 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
                                 const struct idx_open_options *options, struct idx_error *error) {
     *table = (struct idxi_table){.path = idxi_join_path(folder_path, name), .file = -1};
     if (table->path == NULL) return idxi_fail_memory(error);
-    IDXI_TRY(idxi_open_part(&table->file, folder, name, IDXI_OPEN_FILE, table->path, error));
+    IDXI_TRY(idxi_open_index_file(&table->file, folder, name, IDXI_OPEN_FILE, table->path, error));
     IDXI_TRY(check_and_map_file(table, options, error));
     if (options->residence == IDX_RESIDENCE_NONE) close_file(table); /* nothing will be loaded */
     return IDX_OK;
@@ -170,7 +171,7 @@ enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_
 
 /* ---- Checking ---- */
 
-enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
+enum idx_status idxi_table_compare_checksum(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
     uint64_t offset = (page + 1) * IDXF_PAGE_SIZE;
     return compare_checksum(table, table->map + offset, offset, error);
 }
@@ -185,10 +186,11 @@ enum idx_status idxi_table_check_and_note_page(const struct idxi_table *table, u
     uint64_t begin = table->on_disk ? page : page / CHECKED_PAGES * CHECKED_PAGES;
     uint64_t end = table->on_disk ? page + 1 : begin + CHECKED_PAGES;
     uint64_t checked = atomic_load_explicit(word, memory_order_relaxed), sound_bits = 0;
-    IDXI_TRY(idxi_table_verify_page(table, page, error));
+    IDXI_TRY(idxi_table_compare_checksum(table, page, error));
     for (uint64_t i = begin; i < end && i < table->layout.pages; i++) {
         uint64_t bit = UINT64_C(1) << i % 64;
-        if (i == page || ((checked & bit) == 0 && idxi_table_verify_page(table, i, NULL) == IDX_OK)) sound_bits |= bit;
+        if (i == page || ((checked & bit) == 0 && idxi_table_compare_checksum(table, i, NULL) == IDX_OK))
+            sound_bits |= bit;
     }
     atomic_fetch_or_explicit(word, sound_bits, memory_order_release);
     return IDX_OK;
@@ -231,16 +233,16 @@ enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t f
                                       struct idx_error *error) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
     if (!table->is_directory_loaded) IDXI_TRY(check_line_pages(table, line, error));
-    bool is_sound = idxf_directory_find(&table->directory, fingerprint, start);
+    bool is_sound = idxf_directory_find_start(&table->directory, fingerprint, start);
     return is_sound ? IDX_OK : fail_directory_line(table, line, error);
 }
 
-enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
-                                        struct idx_error *error) {
+enum idx_status idxi_table_find_block_by_number(const struct idxi_table *table, uint64_t block,
+                                                struct idxf_start *start, struct idx_error *error) {
     for (uint64_t offset = table->layout.directory; offset < table->layout.checksums; offset += IDXF_PAGE_SIZE) {
         if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     }
-    bool is_sound = idxf_directory_locate_block(&table->directory, block, start);
+    bool is_sound = idxf_directory_get_block_start(&table->directory, block, start);
     return is_sound ? IDX_OK : fail_directory_line(table, 0, error); /* the damaged line is unknown */
 }
 
@@ -332,7 +334,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 #define SPARED_GROUP 8 /* searching so many fingerprints takes about as long as one more probe */
 
-double idxi_estimate_blocks(double group_size, double block_fingerprints) {
+double idxi_estimate_probe_blocks(double group_size, double block_fingerprints) {
     double block_cells = (double)IDXF_LINE_CELLS / IDXF_LINE_BLOCKS; /* cells of the directory per block */
     return 1 + 0.5 / block_cells + group_size / block_fingerprints;
 }

@@ -56,7 +56,7 @@ void idxi_table_close(struct idxi_table *table);
 
 /* Compares page `page` (from 0, after the header) with its checksum, even if that was done before. Errors:
  * IDX_BAD_CHECKSUM. */
-enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
+enum idx_status idxi_table_compare_checksum(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Compares page `page` (from 0, after the header) with its checksum, and notes in table->checked that it is correct.
  * That must not be NULL. Does the same for pages beside it, but ignores their damage. Errors: IDX_BAD_CHECKSUM. */
@@ -106,8 +106,8 @@ enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t f
 
 /* Sets *start to block number `block`, for idxi_blocks_begin. Checks the whole directory first if it is mapped, which
  * takes long in a large table. The table must have blocks. Errors: as for idxi_table_find_block. */
-enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
-                                        struct idx_error *error);
+enum idx_status idxi_table_find_block_by_number(const struct idxi_table *table, uint64_t block,
+                                                struct idxf_start *start, struct idx_error *error);
 
 /* Blocks that are being decoded, in their order. */
 struct idxi_blocks {
@@ -116,8 +116,8 @@ struct idxi_blocks {
     struct idxf_bounds bounds;
 };
 
-/* Begins decoding at the block of `start`, which idxi_table_find_block or idxi_table_locate_block has set. *blocks
- * needs no closing. */
+/* Begins decoding at the block of `start`, which idxi_table_find_block or idxi_table_find_block_by_number has set.
+ * *blocks needs no closing. */
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
 
 /* Decodes one or a few of the next blocks, but none from block `end` on, which is at most the number of blocks. Writes
@@ -152,7 +152,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 /* Returns how many blocks a probe searches on average if `group_size` fingerprints have its prefix and a block holds
  * `block_fingerprints`: the blocks of the group, and half a cell of the directory before them. */
-double idxi_estimate_blocks(double group_size, double block_fingerprints);
+double idxi_estimate_probe_blocks(double group_size, double block_fingerprints);
 
 /* Returns how many of the last bits of a prefix of `prefix` bits a look-up spares: a table with a radius is not probed
  * with these flipped, but each probe searches all their values at once. They are as many as let a probe find a few of

@@ -56,7 +56,7 @@ static void count_members_of_part(const struct count_job *job, size_t part, cons
     }
 }
 
-/* An idxi_task: reads the members of all sets, and counts those whose counters are in part number `part`. */
+/* An idxi_plain_task: reads the members of all sets, and counts those whose counters are in part number `part`. */
 static enum idx_status fill_counters_of_part(void *context, size_t part, struct idx_error *error) {
     const struct count_job *job = context;
     const struct idxi_set_store *store = job->store;

@@ -34,7 +34,7 @@ static enum idx_status mark_prefix_of_set(struct idxi_marks *marks, struct idxi_
     return IDX_OK;
 }
 
-/* An idxi_task: marks the prefixes of the sets of a task, with a prober of its own. */
+/* An idxi_plain_task: marks the prefixes of the sets of a task, with a prober of its own. */
 static enum idx_status mark_prefixes_of_task(void *context, size_t task, struct idx_error *error) {
     const struct mark_job *job = context;
     struct idxi_prober prober = *job->prober;

@@ -315,8 +315,8 @@ struct add_job {
 /* The slots of a set are fetched so many sets ahead of its use, and its chunks half as many. */
 enum { FETCHED_AHEAD = 8 };
 
-/* An idxi_task: adds the postings of all sets to a shard, and copies an equal share of the sets, that of this shard, to
- * the array of sets. */
+/* An idxi_plain_task: adds the postings of all sets to a shard, and copies an equal share of the sets, that of this
+ * shard, to the array of sets. */
 static enum idx_status add_sets_to_shard(void *context, size_t shard_number, struct idx_error *error) {
     const struct add_job *job = context;
     struct idxi_postings *postings = job->postings;

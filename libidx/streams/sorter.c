@@ -83,8 +83,8 @@ static size_t get_slice_begin(const struct idxi_sorter *sorter, size_t number) {
     return sorter->count / threads * number + (number < longer_slice_count ? number : longer_slice_count);
 }
 
-/* An idxi_task that sorts slice `number` of the sorter `context` in place. Values are compared only if they were not
- * added in ascending order. */
+/* An idxi_plain_task that sorts slice `number` of the sorter `context` in place. Values are compared only if they were
+ * not added in ascending order. */
 static enum idx_status sort_slice(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     const struct idxi_sorter_options *options = &sorter->options;
@@ -123,8 +123,8 @@ static enum idx_status open_run_files(struct idxi_sorter *sorter, struct idx_err
     return IDX_OK;
 }
 
-/* An idxi_task that writes slice `number` of the sorter `context`, which is sorted, as a run of file `number`. Sets
- * runs[run_count + number] to it: sorter->runs must have room for a run of each thread behind its last one. */
+/* An idxi_plain_task that writes slice `number` of the sorter `context`, which is sorted, as a run of file `number`.
+ * Sets runs[run_count + number] to it: sorter->runs must have room for a run of each thread behind its last one. */
 static enum idx_status write_slice_as_run(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     struct idxi_run_file *file = &sorter->files[number];

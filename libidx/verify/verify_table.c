@@ -8,7 +8,7 @@
 static enum idx_status check_pages(const struct idxi_table *table, struct idx_error *error) {
     for (uint64_t page = 0; page < table->layout.pages; page++) {
         if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) idxi_table_drop_pages(table);
-        IDXI_TRY(idxi_table_verify_page(table, page, error));
+        IDXI_TRY(idxi_table_compare_checksum(table, page, error));
     }
     return IDX_OK;
 }

@@ -303,7 +303,7 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
     if (documents->index->manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
     for (size_t i = 0; i <= documents->segment_count; i++) {
         const struct idxi_map *map = documents->sources[i].map;
-        uint64_t count = map == NULL ? idxi_pending_count(&documents->index->pending) : map->segment.documents;
+        uint64_t count = map == NULL ? idxi_pending_count_records(&documents->index->pending) : map->segment.documents;
         if (map != NULL) documents->id_bytes_left = map->pages.length;
         if (document->number < count) return decode_id(documents, map, document, error);
         document->number -= count;

@@ -205,7 +205,7 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
     if (settings.residence != IDX_RESIDENCE_UNPACKED)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "a distance is for unpacked tables: other residences have that of the index");
-    IDXI_TRY(idxi_check_any_distance(settings.distance, IDX_INVALID_ARGUMENT, error));
+    IDXI_TRY(idxi_check_distance_limit(settings.distance, IDX_INVALID_ARGUMENT, error));
     return idxi_index_open(result, path, &settings, NULL, error);
 }
 

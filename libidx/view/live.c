@@ -90,7 +90,7 @@ static enum idx_status drop_held_fingerprints(const struct idx_index *index, str
 
 enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
                                                struct idx_error *error) {
-    size_t documents = (size_t)(idxi_pending_count(&index->pending) - index->pending.removals);
+    size_t documents = (size_t)(idxi_pending_count_records(&index->pending) - index->pending.removals);
     /* Half of the memory is for sorting. */
     struct fingerprint_array collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0};
     if (collection.fingerprints == NULL) return idxi_fail_memory(error);
@@ -183,7 +183,7 @@ static enum idx_status append_entry(void *context, uint64_t sequence, const stru
  * idxi_pending_entries_close frees them, even after an error. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status gather_pending_documents(struct idxi_pending_entries *entries, struct idx_error *error) {
     const struct idxi_pending_view *view = &entries->index->pending;
-    size_t capacity = (size_t)idxi_pending_count(view) + 1, kept = 0;
+    size_t capacity = (size_t)idxi_pending_count_records(view) + 1, kept = 0;
     uint64_t *spare = malloc(2 * capacity * sizeof *spare);
     entries->fingerprints = malloc(capacity * sizeof *entries->fingerprints);
     entries->values = malloc(capacity * sizeof *entries->values);

@@ -24,8 +24,8 @@ enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end_se
 
 /* Sets *live to false if the fingerprint was removed from all segments that hold it, and to true otherwise. At least
  * one segment must hold it. Errors: as idxi_is_held_before. */
-static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
-                                           struct idx_error *error) {
+static inline enum idx_status idxi_is_fingerprint_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
+                                                       struct idx_error *error) {
     *live = idxi_get_first_live_segment(index, fingerprint) == 0;
     return *live ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, live, error);
 }

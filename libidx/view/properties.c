@@ -44,7 +44,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->segments = manifest->segment_count;
     properties->resident_bytes = sizeof *index + sizeof *manifest;
     properties->pending_removals = index->pending.removals;
-    properties->pending_documents = idxi_pending_count(&index->pending) - index->pending.removals;
+    properties->pending_documents = idxi_pending_count_records(&index->pending) - index->pending.removals;
     properties->resident_bytes += idxi_pending_get_bytes(index->pending.records);
     for (size_t i = 0; i < manifest->segment_count; i++)
         add_segment_properties(index->segments[i], index->scheme.table_count, properties);
@@ -63,8 +63,8 @@ static void set_skew_properties(const struct idxi_table *table, struct idx_table
     if (count == 0) return;
     properties->mean_group = 1 + 2 * (double)statistics->pairs / count;
     double even_group = ldexp(count, -(int)table->prefix), per_block = count / blocks;
-    properties->expected_blocks = fmin(idxi_estimate_blocks(properties->mean_group, per_block), blocks);
-    properties->even_blocks = fmin(idxi_estimate_blocks(even_group, per_block), blocks);
+    properties->expected_blocks = fmin(idxi_estimate_probe_blocks(properties->mean_group, per_block), blocks);
+    properties->even_blocks = fmin(idxi_estimate_probe_blocks(even_group, per_block), blocks);
 }
 
 enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,

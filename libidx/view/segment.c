@@ -22,7 +22,7 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     segment->path = idxi_join_path(index->path, name);
     segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
     if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
-    return idxi_open_part(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
+    return idxi_open_index_file(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
 }
 
 /* Checks that the header of open table `number` agrees with the manifest, and that it has the block size of the first

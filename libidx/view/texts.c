@@ -96,7 +96,7 @@ struct visit_state {
  * order. Sets state->stopped to whether the visitor wants to stop. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status visit_set(struct visit_state *state, const struct idx_document *document, const uint8_t *members,
                                  uint64_t count, struct idx_error *error) {
-    IDXI_TRY(idxi_members_copy(&state->native, members, (size_t)count, error));
+    IDXI_TRY(idxi_members_to_native(&state->native, members, (size_t)count, error));
     struct idx_set set = {state->native.hashes, (size_t)count};
     state->stopped = !state->visit(state->context, document, &set);
     return IDX_OK;

@@ -52,7 +52,7 @@ static enum idx_status visit_blocks(struct visit_state *state, const struct idxi
     uint64_t requested = begin;
     size_t count;
     if (begin >= end) return IDX_OK;
-    if (begin > 0) IDXI_TRY(idxi_table_locate_block(table, begin, &start, error));
+    if (begin > 0) IDXI_TRY(idxi_table_find_block_by_number(table, begin, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
     while (!state->stopped) {

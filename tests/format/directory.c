@@ -196,7 +196,7 @@ static void check_found(const struct idxf_directory *directory, uint64_t x, bool
         else
             end = middle;
     }
-    assert_true(idxf_directory_find(directory, x, &start));
+    assert_true(idxf_directory_find_start(directory, x, &start));
     assert_in_range(start.block, block == 0 ? 0 : block - 1, block);
     uint64_t begin = get_beginning(x, &line);
     if (start.block < block) assert_true(model.keys[start.block] >= begin); /* in the cell of x */
@@ -211,7 +211,7 @@ static void check_located(const struct idxf_directory *directory) {
     for (size_t i = 0; i < model.count; i++) {
         struct idxf_start start = {UINT64_MAX, 0};
         uint64_t line;
-        assert_true(idxf_directory_locate_block(directory, i, &start));
+        assert_true(idxf_directory_get_block_start(directory, i, &start));
         assert_int_equal(start.block, i);
         assert_int_equal(start.above, get_beginning(model.keys[i], &line));
         assert_true(start.above <= model.keys[i] && (i == 0 || start.above > model.keys[i - 1]));
@@ -327,7 +327,7 @@ static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t
         for (size_t i = 0; i < count; i++) {
             struct idxf_start start = {UINT64_MAX, 0};
             directory.count_keys_before = counters[i];
-            if (!idxf_directory_find(&directory, x, &start))
+            if (!idxf_directory_find_start(&directory, x, &start))
                 start.block = UINT64_MAX;
             else
                 assert_true(start.block <= blocks && start.above <= x);
@@ -337,7 +337,7 @@ static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t
         }
         struct idxf_start start;
         uint64_t block = next_random(random) % blocks;
-        if (idxf_directory_locate_block(&directory, block, &start)) assert_int_equal(start.block, block);
+        if (idxf_directory_get_block_start(&directory, block, &start)) assert_int_equal(start.block, block);
     }
 }
 
@@ -375,7 +375,7 @@ static void test_too_many_keys_before(void **state) {
     struct idxf_start start;
     put_bytes(line, UINT32_MAX, 4);
     idxf_directory_init(&directory, line, NULL, 0, 0, 50);
-    assert_false(idxf_directory_find(&directory, UINT64_MAX, &start));
+    assert_false(idxf_directory_find_start(&directory, UINT64_MAX, &start));
 }
 
 /* ---- Counting ---- */

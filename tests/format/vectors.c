@@ -221,11 +221,11 @@ static void check_finding(const struct bytes *file, const struct idxf_table_head
             if ((j == 0 && key == 0) || (j == 2 && key == UINT64_MAX)) continue;
             while (right > 0 && keys->items[right - 1] >= x) right--;
             while (right < keys->count && keys->items[right] < x) right++;
-            assert_true(idxf_directory_find(&directory, x, &start));
+            assert_true(idxf_directory_find_start(&directory, x, &start));
             assert_true(start.block == right || start.block + 1 == right);
             check_key(file, header, layout, keys, &start);
         }
-        assert_true(idxf_directory_locate_block(&directory, i, &start));
+        assert_true(idxf_directory_get_block_start(&directory, i, &start));
         assert_int_equal(start.block, i);
         check_key(file, header, layout, keys, &start);
     }

@@ -163,7 +163,7 @@ static void test_unknown_names(void **state) {
 
 static bool is_utf8(const char *bytes, size_t length) {
     char *copy = copy_exactly(bytes, length);
-    bool is = printable_is_utf8(copy, length);
+    bool is = bytes_are_utf8(copy, length);
     free(copy);
     return is;
 }

@@ -260,7 +260,7 @@ static void test_attributes_are_bounded(void **state) {
 }
 
 int main(void) {
-    html_prepare();
+    html_prepare_parser();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_elements_in_a_line_and_others),
         cmocka_unit_test(test_what_is_never_text),

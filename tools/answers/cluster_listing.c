@@ -253,7 +253,9 @@ static bool count_and_print_member(void *context, const struct idx_cluster_membe
     return listing->output.error == 0;
 }
 
-void listing_begin(struct listing *listing) { listing->properties = (struct idx_properties){.id_type = IDX_ID_TEXT}; }
+void listing_begin_with_text_ids(struct listing *listing) {
+    listing->properties = (struct idx_properties){.id_type = IDX_ID_TEXT};
+}
 
 bool listing_print_member(struct listing *listing, const struct idx_cluster_member *member,
                           const struct idx_kept_set *kept) {

@@ -56,7 +56,7 @@ struct listing {
     }
 
 /* Prepares the listing for clusters that the caller finds by resemblance: documents have text IDs. */
-void listing_begin(struct listing *listing);
+void listing_begin_with_text_ids(struct listing *listing);
 
 /* Prints the next document of a cluster as the options say, or stores its ID if `order` is set, and calls `note`.
  * `kept` is what the document has in common with its representative. Returns false after a complaint if the ID can't be

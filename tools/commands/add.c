@@ -263,9 +263,9 @@ static bool add_texts_of_inputs(struct add *add) {
     texts.options.max_candidates = add->max_candidates;
     texts.options.threads = add->texts.rules.threads = add->update.threads;
     bool ok = complete_text_options_for_format(&add->texts, add->format) &&
-              resembling_open(&texts, properties, &add->texts.rules, &add->update.input.paths);
-    while (ok && resembling_read_next(&texts)) ok = add_gathered_texts(add, &texts);
-    return resembling_close(&texts) && ok;
+              resembling_texts_open(&texts, properties, &add->texts.rules, &add->update.input.paths);
+    while (ok && resembling_texts_read_next(&texts)) ok = add_gathered_texts(add, &texts);
+    return resembling_texts_close(&texts) && ok;
 }
 
 /* ---- The command ---- */

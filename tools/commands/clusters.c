@@ -173,7 +173,7 @@ static bool list_clusters_of_texts(struct clusters *clusters, const struct idx_i
     const bool has_report = clusters->report.path != NULL;
     texts->listing = &clusters->listing;
     texts->folder = clusters->listing.options.temporary_folder;
-    texts->resemble.asks_more = has_report;
+    texts->resemble.keeps_sets_open = has_report;
     clusters->listing.note = NULL; /* It adds distances to the report, which has shares of shingles here. */
     bool ok = arguments_fit_input("texts") && indexed_list_texts(texts, index) &&
               (!has_report || write_report_of_texts(clusters, properties));

@@ -94,7 +94,7 @@ static bool complete_comparison_options(struct dedup *dedup) {
  * and returns false if it can't be opened, or if parts are to be compared with its texts. */
 static bool open_known_index(struct dedup *dedup) {
     struct idx_text_shingle_options *shingling = &dedup->texts.rules.shingling;
-    if (!against_open(&dedup->known, dedup->against, dedup->shingle != NULL, shingling)) return false;
+    if (!against_open_index(&dedup->known, dedup->against, dedup->shingle != NULL, shingling)) return false;
     return dedup->known == NULL || dedup->by == PARTS_DOCUMENT ||
            complain_of_usage(
                "%s has whole texts, which parts can't be compared with; leave out --by, or give --against "
@@ -126,9 +126,9 @@ static bool check_second_reading_and_outputs(struct dedup *dedup) {
     const bool cuts_records = dedup->intake.divided != NULL && folders_are_asked_for(&dedup->folders);
     return folders_check_places(&dedup->folders, dedup->report.path) &&
            (dedup->report.path == NULL || report_check(&dedup->report)) &&
-           (!reads_inputs_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
-           (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths)) &&
-           (!cuts_records || intake_check_cutting(&dedup->intake, &dedup->texts.rules, &dedup->paths));
+           (!reads_inputs_twice(dedup) || journal_check_readable_twice(&dedup->paths)) &&
+           (!folders_are_asked_for(&dedup->folders) || folders_check_creatable(&dedup->folders, &dedup->paths)) &&
+           (!cuts_records || intake_check_can_be_cut(&dedup->intake, &dedup->texts.rules, &dedup->paths));
 }
 
 /* Applies --representative, which says what document of each cluster is kept. The values of the option behind
@@ -212,9 +212,9 @@ static bool read_and_compare_texts(struct dedup *dedup) {
                    (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
                    intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && report_repeated_ids(dedup);
     progress_note_reading(&dedup->listing.progress);
-    if (!is_read || !resemble_ignore_common(&dedup->resemble)) return false;
+    if (!is_read || !resemble_ignore_common_shingles(&dedup->resemble)) return false;
     if (!dedup->lists_pairs && !resemble_decide_kept(&dedup->resemble)) return false;
-    return dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble);
+    return dedup->intake.divided == NULL || divided_decide_dropped(&dedup->divided, &dedup->resemble);
 }
 
 /* If a document is dropped, sets its bit in dedup->dropped, and adds its line to the table in the folders. With --by,
@@ -276,7 +276,7 @@ static bool list_kept_and_dropped(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     listing->kept_apart = dedup->intake.apart_count;
     if (dedup->intake.divided != NULL) set_summary_of_parts(dedup);
-    listing_begin(listing);
+    listing_begin_with_text_ids(listing);
     if (!resemble_visit(&dedup->resemble, dedup->lists_clusters, list_member, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->resemble.like_known;
     if (dedup->intake.divided != NULL && listing->drop)
@@ -318,7 +318,7 @@ static bool list_and_write(struct dedup *dedup) {
     if (dedup->ignore_common != NULL) dedup->listing.remark = resemble_write_remark(&dedup->resemble, dedup->remark);
     if (dedup->lists_pairs) return list_pairs(dedup);
     if (!prepare_outputs(dedup) || !list_kept_and_dropped(dedup) ||
-        !intake_print_apart(&dedup->intake, &dedup->listing))
+        !intake_print_ids_apart(&dedup->intake, &dedup->listing))
         return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
@@ -341,7 +341,7 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     options.temporary_folder = folder;
     options.progress = progress_visit;
     options.context = &dedup->listing.progress;
-    dedup->resemble.asks_more = dedup->report.path != NULL;
+    dedup->resemble.keeps_sets_open = dedup->report.path != NULL;
     dedup->resemble.prefers = (enum idx_representative)dedup->listing.representative;
     dedup->resemble.groups_known = dedup->listing.json;
     dedup->resemble.contains.notes_pairs = dedup->lists_pairs;
@@ -367,7 +367,7 @@ static bool open_temporary_files(struct dedup *dedup, const char *folder) {
 static bool read_compare_and_write(struct dedup *dedup) {
     const char *folder = scratch_choose_parent(dedup->listing.options.temporary_folder);
     dedup->listing.options.temporary_folder = folder;
-    if (!folders_clean_places(&dedup->folders, dedup->report.path) ||
+    if (!folders_remove_leftovers(&dedup->folders, dedup->report.path) ||
         !scratch_open(&dedup->scratch, folder, "--tmpdir"))
         return false;
     bool ok = open_temporary_files(dedup, folder) && read_and_compare_texts(dedup) && list_and_write(dedup);

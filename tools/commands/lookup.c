@@ -258,9 +258,9 @@ static int answer_all_texts(struct lookup *lookup) {
     texts.options.threads = lookup->threads;
     texts.options.limit = question->exists ? 1 : question->limit;
     texts.options.max_candidates = lookup->max_candidates;
-    bool ok = resembling_open(&texts, &question->properties, &rules, &lookup->queries.texts);
-    while (ok && resembling_read_next(&texts)) ok = answer_gathered_texts(lookup, &texts);
-    if (!resembling_close(&texts) || !ok) return ENDS_BADLY;
+    bool ok = resembling_texts_open(&texts, &question->properties, &rules, &lookup->queries.texts);
+    while (ok && resembling_texts_read_next(&texts)) ok = answer_gathered_texts(lookup, &texts);
+    if (!resembling_texts_close(&texts) || !ok) return ENDS_BADLY;
     return lookup->found ? ENDS_WELL : ENDS_WITHOUT;
 }
 

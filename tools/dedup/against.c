@@ -27,8 +27,8 @@ static bool apply_shingling_of_index(const struct idx_index *index, const char *
     return true;
 }
 
-bool against_open(struct idx_index **index, const char *path, bool is_shingle_given,
-                  struct idx_text_shingle_options *shingling) {
+bool against_open_index(struct idx_index **index, const char *path, bool is_shingle_given,
+                        struct idx_text_shingle_options *shingling) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
     if (path == NULL) return true;
@@ -46,7 +46,7 @@ static bool add_texts_of_files(const char *path, const struct reading_rules *rul
     struct reading_rules own_rules = *rules;
     own_rules.makes = MAKES_SHINGLES;
     own_rules.journal = NULL;
-    own_rules.takes_others = false;
+    own_rules.takes_other_records = false;
     if (resemble->contains.least > 0) own_rules.by = PARTS_DOCUMENT;
     struct reading *reading = reading_open(&own_rules, &paths);
     const struct made *made;

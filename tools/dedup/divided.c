@@ -126,7 +126,7 @@ static void mark_documents_to_drop(struct divided *divided) {
     }
 }
 
-bool divided_decide(struct divided *divided, struct resemble *resemble) {
+bool divided_decide_dropped(struct divided *divided, struct resemble *resemble) {
     struct spread *spreads = count_documents_of_parts(divided, resemble);
     if (spreads == NULL) return false;
     divided->dropped = bits_allocate(divided->part_count);

@@ -26,7 +26,7 @@ struct divided {
     bool all_copies;     /* If several documents have a part, it is dropped in the first one as well. */
     uint64_t text_bytes; /* The bytes of the texts of all documents. */
 
-    /* These are set by divided_decide. */
+    /* These are set by divided_decide_dropped. */
     uint64_t *dropped;      /* A bit for each part: it is dropped. */
     uint64_t *gone;         /* A bit for each document: it is dropped as a whole. */
     uint64_t dropped_bytes; /* The bytes of all dropped parts. */
@@ -53,7 +53,7 @@ bool divided_add_part_sets(struct resemble *resemble, struct span id, const stru
 /* Decides which parts and documents are dropped, and sets `dropped`, `gone` and their counts. Call it after
  * resemble_decide_kept. A copy that is not dropped, because of `again` or `within`, becomes a part that is kept in
  * `resemble`, too. Returns false after a complaint if memory ran out. */
-bool divided_decide(struct divided *divided, struct resemble *resemble);
+bool divided_decide_dropped(struct divided *divided, struct resemble *resemble);
 
 /* Writes a line for each document that is dropped as a whole: its ID, and `line_end`, which includes the line feed. An
  * error stays in `output`. */

@@ -100,7 +100,7 @@ static bool is_empty_folder(const char *path) {
  * Returns false after a complaint. */
 static bool check_place_can_be_replaced(const struct tree *tree, const char *place, const char *parent) {
     struct stat status, parent_status;
-    /* Nothing is at the place. If not even the parent is there, folder_check_parent complains of that. */
+    /* Nothing is at the place. If not even the parent is there, folder_check_can_create complains of that. */
     if (lstat(place, &status) != 0 || stat(parent, &parent_status) != 0) return true;
     bool is_mounted = status.st_dev != parent_status.st_dev;
     if (!S_ISDIR(status.st_mode) || !is_empty_folder(place) || (!is_mounted && status.st_ino == parent_status.st_ino))
@@ -120,7 +120,7 @@ static bool tree_check_place(const struct tree *tree) {
     if (!ok) complain("out of memory");
     for (size_t length = ok ? strlen(place) : 0; length > 1 && place[length - 1] == '/'; length--)
         place[length - 1] = '\0';
-    ok = ok && check_place_can_be_replaced(tree, place, parent) && folder_check_parent(tree->path, tree->option);
+    ok = ok && check_place_can_be_replaced(tree, place, parent) && folder_check_can_create(tree->path, tree->option);
     free(place);
     free(parent);
     return ok;
@@ -219,7 +219,7 @@ bool folders_check_places(const struct folders *folders, const char *report) {
     return true;
 }
 
-bool folders_clean_places(const struct folders *folders, const char *report) {
+bool folders_remove_leftovers(const struct folders *folders, const char *report) {
     const char *const paths[] = {folders->kept.path, folders->dropped.path, report};
     for (int i = 0; i < 3; i++) {
         if (paths[i] == NULL) continue;
@@ -231,7 +231,7 @@ bool folders_clean_places(const struct folders *folders, const char *report) {
     return true;
 }
 
-bool folders_check(const struct folders *folders, const struct strings *paths) {
+bool folders_check_creatable(const struct folders *folders, const struct strings *paths) {
     return tree_check_place(&folders->kept) && tree_check_place(&folders->dropped) && tree_check_input_names(paths);
 }
 

@@ -45,11 +45,11 @@ bool folders_check_places(const struct folders *folders, const char *report);
 
 /* Removes the scratch folders that killed commands left beside the places of both folders and the report, since these
  * may be among the inputs. Returns false after a complaint if memory ran out. */
-bool folders_clean_places(const struct folders *folders, const char *report);
+bool folders_remove_leftovers(const struct folders *folders, const char *report);
 
 /* Checks, before all the work, that both folders can be made where they are asked for, and that all inputs have names
  * of their own in them. Returns false after a complaint. */
-bool folders_check(const struct folders *folders, const struct strings *paths);
+bool folders_check_creatable(const struct folders *folders, const struct strings *paths);
 
 /* Makes both folders, as far as they are asked for, beside their places, and the table. Returns false after a
  * complaint; the caller calls folders_close even then. */

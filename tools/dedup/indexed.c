@@ -91,7 +91,7 @@ static bool read_texts(struct indexed *indexed, const struct idx_index *const in
         ok = ok && indexed_add_texts(resemble, indexes[1]);
     }
     progress_note_reading(options.context);
-    return ok && resemble_ignore_common(resemble);
+    return ok && resemble_ignore_common_shingles(resemble);
 }
 
 /* ---- Answers ---- */
@@ -126,7 +126,7 @@ static bool list_texts(struct indexed *indexed) {
     struct listing *listing = indexed->listing;
     const bool only_clusters = !listing->keep && !listing->drop;
     if (indexed->ignore_common != NULL) listing->remark = resemble_write_remark(&indexed->resemble, indexed->remark);
-    listing_begin(listing);
+    listing_begin_with_text_ids(listing);
     if (!resemble_visit(&indexed->resemble, only_clusters, list_text, indexed, &listing->summary)) return false;
     listing_end(listing);
     return listing->output.error == 0;

@@ -20,7 +20,7 @@ static bool check_file_can_be_cut(void *context, const char *path, enum document
                     intake->divided->by == PARTS_LINE ? "lines" : "paragraphs");
 }
 
-bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths) {
+bool intake_check_can_be_cut(struct intake *intake, const struct reading_rules *rules, const struct strings *paths) {
     reading_visit_formats(rules, paths, check_file_can_be_cut, intake);
     return !intake->partly;
 }
@@ -72,7 +72,7 @@ static int64_t find_preference(struct intake *intake, const struct raw_document 
 }
 
 /* Checks that the parts of a document can be cut out, if they are to be: its file may have become another one since
- * intake_check_cutting. Otherwise complains, sets `partly`, and returns false. */
+ * intake_check_can_be_cut. Otherwise complains, sets `partly`, and returns false. */
 static bool check_document_can_be_cut(struct intake *intake, const struct raw_document *raw) {
     const bool is_of_warc = raw->unit == UNIT_RECORD || raw->unit == UNIT_BROKEN_RECORD;
     return intake->divided == NULL || intake->journal == NULL ||
@@ -137,7 +137,7 @@ bool intake_read(struct intake *intake, struct reading_rules *rules, const struc
     rules->makes = MAKES_SHINGLES;
     rules->journal = intake->journal;
     rules->bad_heading = "kept bad records, which can't be compared";
-    rules->takes_others = intake->journal != NULL;
+    rules->takes_other_records = intake->journal != NULL;
     struct reading *reading = reading_open(rules, paths);
     const struct made *made;
     bool ok = reading != NULL;
@@ -149,7 +149,7 @@ bool intake_read(struct intake *intake, struct reading_rules *rules, const struc
     return ok && status != READING_FAILED && !interrupt_is_noted() && temporary_flush(&intake->apart);
 }
 
-bool intake_print_apart(struct intake *intake, struct listing *listing) {
+bool intake_print_ids_apart(struct intake *intake, struct listing *listing) {
     return !listing->keep || temporary_copy(&intake->apart, &listing->output);
 }
 

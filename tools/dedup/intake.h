@@ -34,16 +34,16 @@ struct intake {
 
 /* Checks, before all the work, that the parts of all documents can be cut out of their files, by the files' formats. If
  * not, complains, sets `partly`, and returns false. intake->divided must not be NULL. */
-bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths);
+bool intake_check_can_be_cut(struct intake *intake, const struct reading_rules *rules, const struct strings *paths);
 
-/* Reads the documents of the inputs by `rules`, of which it sets makes, journal, bad_heading and takes_others. Adds
- * them to those that are compared, or keeps them apart if they can't be, and reports how many are undated or large.
- * Sets `partly` if an input could not be read. Returns false after a complaint, or if a signal was noted. */
+/* Reads the documents of the inputs by `rules`, of which it sets makes, journal, bad_heading and takes_other_records.
+ * Adds them to those that are compared, or keeps them apart if they can't be, and reports how many are undated or
+ * large. Sets `partly` if an input could not be read. Returns false after a complaint, or if a signal was noted. */
 bool intake_read(struct intake *intake, struct reading_rules *rules, const struct strings *paths);
 
 /* With --keep, prints the IDs of the documents that are kept without being compared to listing->output. Returns false,
  * after a complaint, if they can't be read; an error of output stays in listing->output. */
-bool intake_print_apart(struct intake *intake, struct listing *listing);
+bool intake_print_ids_apart(struct intake *intake, struct listing *listing);
 
 /* Frees the hashes of IDs, and removes the file of those kept apart. */
 void intake_close(struct intake *intake);

@@ -279,9 +279,9 @@ static bool consume_block(struct documents *documents, struct warc_head *head, s
     return is_document || raw->bad.kind != BAD_NONE;
 }
 
-/* Consumes a record, and sets *raw to its document, or to what is wrong with it; with takes_others, to a document of
- * FORMAT_AUTO if it has neither. Otherwise returns false, as it does if the source fails within a record that was good
- * so far. */
+/* Consumes a record, and sets *raw to its document, or to what is wrong with it; with takes_other_records, to a
+ * document of FORMAT_AUTO if it has neither. Otherwise returns false, as it does if the source fails within a record
+ * that was good so far. */
 static bool cut_record(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
     struct warc_head head;
@@ -304,7 +304,7 @@ static bool cut_record(struct documents *documents, struct raw_document *raw) {
     if (head.id.length > 0) raw_document_keep_id(raw, head.id);
     source_skip(source, head_length);
     bool has_document = consume_block(documents, &head, raw);
-    return (has_document || (documents->takes_others && !source_failed(source))) &&
+    return (has_document || (documents->takes_other_records && !source_failed(source))) &&
            complete_document(documents, raw, "byte ", record_offset);
 }
 

@@ -17,9 +17,9 @@ bool cut_set_unreadable_file(const struct documents *documents, struct raw_docum
 void cut_begin_source(struct documents *documents, enum document_format format);
 
 /* Sets *raw to the next document, which the caller frees: the whole source, the next line that is not blank, the next
- * lines of features that have the same ID, or the next record of WARC that has a text. With takes_others, any record of
- * WARC counts. A bad document says why in raw->bad. Returns false, with nothing to free, at the end, or if the source
- * ends too soon, which source_failed says. */
+ * lines of features that have the same ID, or the next record of WARC that has a text. With takes_other_records, any
+ * record of WARC counts. A bad document says why in raw->bad. Returns false, with nothing to free, at the end, or if
+ * the source ends too soon, which source_failed says. */
 bool cut_next_document(struct documents *documents, struct raw_document *raw);
 
 /* Frees the line that was read ahead. The source stays open. */

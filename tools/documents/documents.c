@@ -333,7 +333,7 @@ void documents_report_left_out(const struct documents *documents) {
     for (int nontext = NONTEXT_NONE + 1; nontext < NONTEXT_KINDS; nontext++)
         append_count(file_counts, documents->left_out[nontext], sniff_get_nontext_name((enum nontext)nontext));
     for (int kind = LINK_TO_KNOWN; kind < LINK_KINDS; kind++)
-        append_count(link_counts, documents->links.left_out[kind], links_get_name((enum link_kind)kind));
+        append_count(link_counts, documents->links.left_out[kind], links_get_kind_name((enum link_kind)kind));
     if (file_counts[0] != '\0') complain("left out files that are not text: %s", file_counts);
     if (link_counts[0] != '\0') complain("left out of folders: %s", link_counts);
 }

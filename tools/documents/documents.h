@@ -44,7 +44,7 @@ struct documents {
     /* These are set by the caller. */
     enum document_format format;
     uint64_t most;               /* The most bytes of a document, up to MOST_DOCUMENT_BYTES. */
-    bool takes_others;           /* WARC records without a document are returned as well. */
+    bool takes_other_records;    /* WARC records without a document are returned as well. */
     struct source source;        /* Its before_wait may be set. */
     const struct globs *globs;   /* Which files of folders are read; NULL: all. */
     const struct strings *paths; /* Files and folders; without any, and for -, standard input is read. */

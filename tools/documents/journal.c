@@ -23,7 +23,7 @@ static bool is_read_once(const char *path) {
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-bool journal_check_inputs(const struct strings *paths) {
+bool journal_check_readable_twice(const struct strings *paths) {
     const char *refused = paths->count == 0 ? "-" : NULL; /* The first input that can be read only once. */
     for (size_t i = 0; i < paths->count && refused == NULL; i++)
         if (is_read_once(paths->values[i])) refused = paths->values[i];

@@ -40,7 +40,7 @@ struct journal {
 
 /* Checks that all inputs can be read twice, as pipes and standard input can't. Without paths, the input is standard
  * input. Returns false after a complaint. */
-bool journal_check_inputs(const struct strings *paths);
+bool journal_check_readable_twice(const struct strings *paths);
 
 /* Makes the journal's files in `scratch`, a scratch folder in `folder`, as temporary_open does. Returns false after a
  * complaint; the caller calls journal_close even then. */

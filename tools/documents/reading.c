@@ -408,7 +408,7 @@ static bool open_shared_and_workers(struct reading *reading, const struct string
     reading->documents = (struct documents){
         .format = rules->format,
         .most = rules->extract.max_text,
-        .takes_others = rules->takes_others,
+        .takes_other_records = rules->takes_other_records,
         .globs = &rules->globs,
         .paths = paths,
         .journal = rules->journal,
@@ -416,7 +416,7 @@ static bool open_shared_and_workers(struct reading *reading, const struct string
         .json = &rules->extract.json,
         .source = {.before_wait = submit_before_wait, .context = reading, .stop_descriptor = &reading->stop_pipe[0]}};
     memory_watch();
-    html_prepare();
+    html_prepare_parser();
     return (pipe2(reading->stop_pipe, O_CLOEXEC) == 0 || complain("can't make a pipe: %s", strerror(errno))) &&
            (rules->table == NULL || text_table_read(&reading->table, rules->table)) && open_workers(reading) &&
            check_expected_recipe(rules->expected_recipe, reading_get_recipe(reading));

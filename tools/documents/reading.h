@@ -56,7 +56,7 @@ struct reading_rules {
     enum parts_by by;   /* Of what shingles are made: of whole texts, or of each of their parts. */
     uint64_t min_words; /* Parts with fewer words have no shingles. */
     struct idx_text_shingle_options shingling; /* With MAKES_SHINGLES, what shingles are. */
-    bool takes_others;            /* WARC records without a document are returned as well, with nothing made of them. */
+    bool takes_other_records;     /* WARC records without a document are returned as well, with nothing made of them. */
     struct journal *journal;      /* Where files are noted, by another thread than the caller's; NULL: nowhere. */
     struct second_reading *again; /* Unless NULL, what it wants is read once more in place of the paths. */
     const char *expected_recipe;  /* The recipe of the texts must match it. May be NULL. */

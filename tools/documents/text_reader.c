@@ -239,8 +239,8 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
     return ok && fingerprint_fields(reader, &fields, result, bad);
 }
 
-bool text_reader_extract(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
-                         struct bad *bad) {
+bool text_reader_extract_text(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
+                              struct bad *bad) {
     struct fields fields;
     bool ok = extract_checking_memory(reader, raw, &fields, bad);
     *id = fields.id;

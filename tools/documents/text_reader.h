@@ -59,8 +59,8 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
 /* Sets *id and *body to the ID and the text of a document, whose bytes may change; both are valid as long as those of
  * struct text_result. Sets *bad and returns false if the document is bad, or if memory ran out; then the body means
  * nothing, and the ID may be empty. `bad` may be &raw->bad. */
-bool text_reader_extract(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
-                         struct bad *bad);
+bool text_reader_extract_text(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
+                              struct bad *bad);
 
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
  * perhaps compressed. Of *result, `id` and `body` are no longer valid then: a copy of the text is appended to `body`,

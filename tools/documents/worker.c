@@ -144,7 +144,7 @@ static void append_shingles_or_body(struct worker *worker, struct document_resul
     struct made *made = &result->made;
     struct span id = {NULL, 0}, body = {NULL, 0};
     result->feature_count = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
-    bool ok = text_reader_extract(&worker->reader, raw, &id, &body, &raw->bad);
+    bool ok = text_reader_extract_text(&worker->reader, raw, &id, &body, &raw->bad);
     if (ok && rules->makes == MAKES_SHINGLES)
         ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &body, output)
                                          : append_all_parts(worker, result, &body, output);

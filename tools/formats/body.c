@@ -130,7 +130,7 @@ static bool decompress_body(struct extractor *extractor, struct raw_document *ra
                                       : decompress_by_source(*body, max_bytes, buffer, &problem);
     if (ending == ENDING_MEMORY || buffer->error != 0) return bad_set_memory(bad);
     /* These two formats have no mark at their beginning, but hardly any of their data is well-formed UTF-8. */
-    bool is_plain = (is_brotli || is_deflate) && ending != ENDING_WHOLE && printable_is_utf8(body->bytes, body->length);
+    bool is_plain = (is_brotli || is_deflate) && ending != ENDING_WHOLE && bytes_are_utf8(body->bytes, body->length);
     if (is_plain) return true;
     if (ending == ENDING_LONG)
         return bad_set(bad, BAD_LONG, "decompressed, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
@@ -154,7 +154,7 @@ static void find_charset(const struct raw_document *raw, struct span *body, char
     charset_remove_mark(body, charset);
     if (raw->format != FORMAT_HTML && raw->format != FORMAT_MAN) return;
     if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
-    bool is_utf8 = printable_is_utf8(body->bytes, body->length);
+    bool is_utf8 = bytes_are_utf8(body->bytes, body->length);
     if (charset[0] == '\0') strcpy(charset, is_utf8 ? "utf-8" : "windows-1252");
     /* libxml2 needs well-formed UTF-8. Under this other name for UTF-8, ICU replaces what is ill-formed. */
     if (charset_is_utf8(charset) && !is_utf8) strcpy(charset, "ibm-1208");

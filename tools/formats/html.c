@@ -270,7 +270,7 @@ void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
     if (strncasecmp(name, "utf-16", 6) == 0 || strncasecmp(name, "utf-32", 6) == 0) strcpy(name, "utf-8");
 }
 
-void html_prepare(void) { xmlInitParser(); }
+void html_prepare_parser(void) { xmlInitParser(); }
 
 void html_free(struct html *html) {
     free(html->text.bytes);

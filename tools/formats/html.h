@@ -27,7 +27,7 @@ struct html {
  * blanks apart, are in links. What is left in main elements becomes the text; or if nothing is, what is left in article
  * elements; or else all that is left. Sets *bad and returns false if elements are nested deeper than HTML_MOST_DEPTH,
  * if one has more attributes than HTML_MOST_ATTRIBUTES, or if memory ran out. Any thread may call it, after
- * html_prepare. */
+ * html_prepare_parser. */
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad);
 
 /* Sets `name` to the first known character set that follows charset= in the first 1024 bytes of a document, as in a
@@ -35,7 +35,7 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]);
 
 /* Prepares libxml2. It must be called before several threads call html_parse. */
-void html_prepare(void);
+void html_prepare_parser(void);
 
 /* Frees the texts that html_parse made. */
 void html_free(struct html *html);

@@ -38,7 +38,7 @@ bool report_check(const struct report *report) {
     if (length > 0 && report->path[length - 1] == '/')
         return complain_of_usage("%s needs the name of a file, but %s is that of a folder", option_name, report->path);
     if (lstat(report->path, &status) != 0 || is_report_file(report->path)) /* Nothing is there, or only a report. */
-        return folder_check_parent(report->path, option_name);
+        return folder_check_can_create(report->path, option_name);
     return complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name",
                     report->path, option_name);
 }
@@ -133,7 +133,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     for (size_t i = 0; i < findings->shown_count; i++)
         if (findings->shown[i].number < intake->compared) bit_set(report->wanted, findings->shown[i].number);
     /* The same reading once more, but it notes nothing, and a bad record does not end it. */
-    own_rules.strict = own_rules.takes_others = false;
+    own_rules.strict = own_rules.takes_other_records = false;
     own_rules.makes = MAKES_BODY;
     own_rules.journal = NULL;
     own_rules.again = &again;

@@ -15,7 +15,7 @@ static double list_document_shingles(struct text_reader *reader, const char *pat
     struct raw_document raw;
     struct span id, body;
     documents_read_one(&documents, path, &raw);
-    bool ok = raw.bad.kind == BAD_NONE && text_reader_extract(reader, &raw, &id, &body, &raw.bad) &&
+    bool ok = raw.bad.kind == BAD_NONE && text_reader_extract_text(reader, &raw, &id, &body, &raw.bad) &&
               text_list_shingles(&body, NULL, hashes, &raw.bad);
     const bool no_memory = raw.bad.kind == BAD_MEMORY;
     if (!ok && !no_memory) complain("%s: %s", raw.place, raw.bad.problem.sentence);

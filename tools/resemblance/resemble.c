@@ -92,7 +92,7 @@ bool resemble_add_document(struct resemble *resemble, struct span id, const uint
     return succeeded(idx_sets_add(resemble->sets, shingles, shingle_count, &error), &error);
 }
 
-bool resemble_ignore_common(struct resemble *resemble) {
+bool resemble_ignore_common_shingles(struct resemble *resemble) {
     const uint64_t max_documents = quota_find_count(&resemble->most_common, resemble->count);
     struct idx_error error;
     if (resemble->count == 0 || max_documents == 0) return true;
@@ -182,7 +182,7 @@ bool resemble_decide_kept(struct resemble *resemble) {
     options->prefer_copies = resemble->prefers == IDX_REPRESENTATIVE_MOST_DOCUMENTS;
     if (!options->prefer_copies) options->preferences = resemble->preferences;
     ok = ok && succeeded(idx_sets_keep(resemble->sets, options, resemble->kept, NULL, &error), &error);
-    if (!resemble->asks_more) free_sets_and_preferences(resemble);
+    if (!resemble->keeps_sets_open) free_sets_and_preferences(resemble);
     return ok;
 }
 

@@ -25,7 +25,7 @@ struct resemble {
     uint64_t known;                  /* How many documents, the first ones, are known: all of them are kept. */
     bool between;                    /* Pairs are those of a known document and another one, further copies included. */
     bool groups_known;               /* With `by_cluster`, those that join one known document are visited together. */
-    bool asks_more;                  /* resemble_decide_kept leaves the sets open, for more questions. */
+    bool keeps_sets_open;            /* resemble_decide_kept leaves the sets open, for more questions. */
 
     struct idx_kept_set *kept; /* Which document each one joins, itself if it is kept; set by resemble_decide_kept. */
     uint64_t count;            /* How many documents were added, known ones included. */
@@ -82,7 +82,7 @@ bool resemble_add_document(struct resemble *resemble, struct span id, const uint
 
 /* Removes the shingles that more documents have than most_common allows, once all documents are added, and sets
  * `ignored`. Does nothing without that quota. Returns false after a complaint, or if a signal was noted. */
-bool resemble_ignore_common(struct resemble *resemble);
+bool resemble_ignore_common_shingles(struct resemble *resemble);
 
 /* The most bytes of a remark at the end of a summary, with its NUL. */
 enum { RESEMBLE_REMARK = 128 };
@@ -102,8 +102,8 @@ const char *resemble_write_remark(const struct resemble *resemble, char remark[R
 bool resemble_write_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count);
 
 /* Decides which documents are kept, and sets `kept`; after resemble_look_for_known, that was decided already. Maps the
- * file of IDs, and frees the sets unless asks_more is set. No document may be added afterwards. Returns false after a
- * complaint, or if a signal was noted. */
+ * file of IDs, and frees the sets unless keeps_sets_open is set. No document may be added afterwards. Returns false
+ * after a complaint, or if a signal was noted. */
 bool resemble_decide_kept(struct resemble *resemble);
 
 /* The cluster of a document that joins one that --against names; it is printed as -. */

@@ -42,8 +42,8 @@ static void warn_of_misses(const char *path, unsigned value_count, int64_t thres
 
 /* ---- Texts that are answered together ---- */
 
-bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
-                     struct reading_rules *rules, const struct strings *paths) {
+bool resembling_texts_open(struct resembling_texts *texts, const struct idx_properties *properties,
+                           struct reading_rules *rules, const struct strings *paths) {
     char reason[RESEMBLING_REASON];
     if (!resembling_read_recipe(properties, texts->path, &rules->shingling, reason)) return complain("%s", reason);
     if (texts->options.threshold == 0) texts->options.threshold = properties->threshold;
@@ -64,7 +64,7 @@ static bool append_id_and_set(struct resembling_texts *texts, const struct made 
     return true;
 }
 
-bool resembling_read_next(struct resembling_texts *texts) {
+bool resembling_texts_read_next(struct resembling_texts *texts) {
     const struct made *made;
     size_t set_bytes = 0;
     texts->count = 0;
@@ -81,7 +81,7 @@ bool resembling_read_next(struct resembling_texts *texts) {
     return texts->count > 0;
 }
 
-bool resembling_close(struct resembling_texts *texts) {
+bool resembling_texts_close(struct resembling_texts *texts) {
     const bool ok = reading_close(texts->reading) == READING_WELL;
     if (texts->unread > 0)
         complain("%" PRIu64 " documents were not looked at, since more have a value of their text than "

@@ -17,7 +17,7 @@ struct resembling_texts {
     struct idx_resembling_options options; /* A threshold of 0 becomes that of the index. */
     enum idx_id_type id_type;              /* With IDX_ID_U64, the IDs of the texts must be numbers. */
 
-    /* The texts that resembling_read_next read last, with their IDs and sets. */
+    /* The texts that resembling_texts_read_next read last, with their IDs and sets. */
     size_t count;
     struct idx_item items[RESEMBLING_TEXTS];
     struct idx_set sets[RESEMBLING_TEXTS];
@@ -33,17 +33,17 @@ struct resembling_texts {
 
 /* Prepares to read the texts of the inputs at `paths` by the recipe of an index with sets, whose properties are given.
  * `rules` say how inputs are read; sets their recipe, expected_recipe, bits, makes and shingling. Warns if the index
- * may miss documents. Returns false after a complaint; the caller calls resembling_close even then. */
-bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
-                     struct reading_rules *rules, const struct strings *paths);
+ * may miss documents. Returns false after a complaint; the caller calls resembling_texts_close even then. */
+bool resembling_texts_open(struct resembling_texts *texts, const struct idx_properties *properties,
+                           struct reading_rules *rules, const struct strings *paths);
 
 /* Flushes the output, and sets `items` and `sets` to the texts that come next: waits for one, and adds those that are
  * ready. They are valid until the next call. Returns false at the end, after a complaint, or if a signal was noted. */
-bool resembling_read_next(struct resembling_texts *texts);
+bool resembling_texts_read_next(struct resembling_texts *texts);
 
 /* Ends reading, complains of `unread` documents, and closes the output. Returns false if an input could not be read
  * well, if anything failed before or output fails, or if a signal was noted. */
-bool resembling_close(struct resembling_texts *texts);
+bool resembling_texts_close(struct resembling_texts *texts);
 
 /* The most bytes of a reason why an index can't answer, with its NUL. */
 enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 };

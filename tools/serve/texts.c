@@ -50,7 +50,7 @@ bool texts_open(struct texts_service *texts, const struct serve_options *options
     *texts = (struct texts_service){.rules = {.max_text = options->max_body, .main_text = options->main_text}};
     pthread_mutex_init(&texts->mutex, NULL);
     memory_watch();
-    html_prepare();
+    html_prepare_parser();
     texts->has_key = pthread_key_create(&texts->key, free_cached_reader) == 0;
     if (!texts->has_key) return complain("can't start threads");
     return (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
@@ -188,7 +188,7 @@ struct shingle_list {
 static bool make_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct shingle_list *list = result;
     struct span id, body;
-    return text_reader_extract(reader, raw, &id, &body, bad) &&
+    return text_reader_extract_text(reader, raw, &id, &body, bad) &&
            text_list_shingles(&body, &list->shingling, &list->hashes, bad);
 }
 

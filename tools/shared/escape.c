@@ -110,7 +110,7 @@ static bool are_eight_bytes_ascii(const unsigned char bytes[8]) {
     return (word & UINT64_C(0x8080808080808080)) == 0;
 }
 
-bool printable_is_utf8(const void *bytes, size_t length) {
+bool bytes_are_utf8(const void *bytes, size_t length) {
     uint32_t character;
     size_t step;
     for (const unsigned char *next = bytes; length > 0; next += step, length -= step) {

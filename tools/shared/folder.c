@@ -209,7 +209,7 @@ static bool check_folder_is_writable(const char *folder, const char *option) {
     return access(folder, W_OK | X_OK) == 0 || complain_of_place(folder, errno, option);
 }
 
-bool folder_check_parent(const char *path, const char *option) {
+bool folder_check_can_create(const char *path, const char *option) {
     char *parent = folder_find_parent(path);
     struct stat status;
     if (parent == NULL) return complain("out of memory");

@@ -74,7 +74,7 @@ bool folder_sync_parent(const char *path);
 
 /* Returns whether something can be made at the path: its folder is writable, and what is at the path, if anything, can
  * be examined. If not, complains, and names the option that chooses the path. */
-bool folder_check_parent(const char *path, const char *option);
+bool folder_check_can_create(const char *path, const char *option);
 
 /* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist: then paths with
  * equal last names in the same folder lead to the same place. */

@@ -28,7 +28,7 @@ json_t *json_append_value(json_t *array, json_t *value) {
 
 json_t *json_from_bytes(const void *bytes, size_t length) {
     const unsigned char *byte = bytes;
-    if (printable_is_utf8(bytes, length)) return json_stringn(bytes, length);
+    if (bytes_are_utf8(bytes, length)) return json_stringn(bytes, length);
     char *hex = malloc(2 * length + 1);
     if (hex == NULL) return NULL;
     for (size_t i = 0; i < length; i++) notation_format_fingerprint(NOTATION_HEX, 8, byte[i], hex + 2 * i);

@@ -88,7 +88,7 @@ bool links_classify(struct links *links, const char *path, const struct stat *st
     return true;
 }
 
-const char *links_get_name(enum link_kind kind) {
+const char *links_get_kind_name(enum link_kind kind) {
     static const char *const names[LINK_KINDS] = {[LINK_READ] = "link to a file",
                                                   [LINK_TO_KNOWN] = "link to a file that is read as well",
                                                   [LINK_TO_FOLDER] = "link to a folder",

@@ -39,7 +39,7 @@ struct links {
 bool links_classify(struct links *links, const char *path, const struct stat *status, enum link_kind *kind);
 
 /* Returns what messages call an entry of a kind, such as "link to a folder". The string is a constant. */
-const char *links_get_name(enum link_kind kind);
+const char *links_get_kind_name(enum link_kind kind);
 
 /* Frees the tree of files. `left_out` stays as it is. */
 void links_free(struct links *links);

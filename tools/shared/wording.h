@@ -135,7 +135,7 @@ enum { PRINTABLE_PIECE_BYTES = 17 };
 size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE_BYTES]);
 
 /* Returns whether bytes are well-formed UTF-8, printable or not. */
-bool printable_is_utf8(const void *bytes, size_t length);
+bool bytes_are_utf8(const void *bytes, size_t length);
 
 /* Returns how many bytes to keep of a text that is cut: all `length` bytes, or if there are more than `limit`, that
  * many or up to three fewer, so that the cut does not divide a character of UTF-8. */

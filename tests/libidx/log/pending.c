@@ -381,7 +381,7 @@ static void test_nothing(void **state) {
     assert_ok(idxi_pending_visit_records(&view, compare_record, &walk, &failure));
     assert_ok(idxi_pending_visit_documents(&view, compare_record, &walk, &failure));
     assert_int_equal(walk.begin, 0);
-    assert_int_equal(idxi_pending_count(&view), 0);
+    assert_int_equal(idxi_pending_count_records(&view), 0);
     assert_int_equal(idxi_pending_get_bytes(NULL), 0);
 }
 

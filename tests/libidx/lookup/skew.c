@@ -106,10 +106,10 @@ static void test_segments(void **state) {
 static double expect_blocks(const struct idxi_table *table) {
     double count = (double)table->header.fingerprints, in_block = count / (double)table->header.blocks;
     unsigned flipped = table->prefix - table->spared_bits;
-    double exact = idxi_estimate_blocks(ldexp(count, -(int)table->prefix), in_block);
+    double exact = idxi_estimate_probe_blocks(ldexp(count, -(int)table->prefix), in_block);
     if (table->header.radius == 0) return exact;
     assert_int_equal(table->header.radius, 1);
-    return idxi_estimate_blocks(ldexp(count, -(int)flipped), in_block) + flipped * exact;
+    return idxi_estimate_probe_blocks(ldexp(count, -(int)flipped), in_block) + flipped * exact;
 }
 
 static double count_blocks(const struct idx_index *index, size_t queries) {

@@ -52,8 +52,8 @@ static void test_probes_and_candidates(void **state) {
 
 static void test_blocks_of_a_group(void **state) {
     (void)state;
-    assert_true(idxi_estimate_blocks(0, 20) == 1.0625);
-    assert_true(idxi_estimate_blocks(50, 20) == 3.5625);
+    assert_true(idxi_estimate_probe_blocks(0, 20) == 1.0625);
+    assert_true(idxi_estimate_probe_blocks(50, 20) == 3.5625);
 }
 
 /* As measured by what is bench/rows now: 41.4 of 2:1:1 at 1e9, where 4 % of the pages were in memory already, and

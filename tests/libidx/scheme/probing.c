@@ -16,7 +16,7 @@ static struct idx_scheme scheme_of(const struct idx_scheme *scheme, const struct
 /* Tables of the scheme, in its order, each once, and no radius above what is asked for. */
 static void check_tables(const struct idx_scheme *scheme, const struct idxi_probing *probing, unsigned distance) {
     for (size_t i = 0; i < probing->count; i++) {
-        const struct idxi_probed *probed = &probing->tables[i];
+        const struct idxi_probed_table *probed = &probing->tables[i];
         assert_in_range(probed->table, i == 0 ? 0 : probing->tables[i - 1].table + 1, scheme->table_count - 1);
         assert_true(probed->mask == scheme->tables[probed->table].mask);
         assert_in_range(probed->radius, 0, distance);

@@ -50,7 +50,7 @@ static void locate_all(const struct idxi_table *table, const uint64_t *keys) {
         struct idxf_start start;
         struct idxi_blocks blocks;
         size_t count;
-        assert_ok(idxi_table_locate_block(table, block, &start, &failure));
+        assert_ok(idxi_table_find_block_by_number(table, block, &start, &failure));
         assert_int_equal(start.block, block);
         check_start(table, keys, &start);
         idxi_blocks_begin(&blocks, table, &start);
