@@ -76,12 +76,13 @@ static bool append_query(struct batch *batch, const struct tsv_record *record) {
     return batch->ids.error == 0 || complain("out of memory for the queries");
 }
 
-/* Copies the recipe that the queries state, if any, to batch->recipe. Complains and returns false if it does not match
- * `index_recipe`, that of the index, which is NULL or "" if not known. */
+/* Copies the recipe that the queries state, if any, to batch->recipe. Complains and returns false if memory runs out
+ * or it does not match `index_recipe`, that of the index, which is NULL or "" if not known. */
 static bool copy_and_check_recipe(struct batch *batch, const struct input *input, const char *index_recipe) {
     bool warned = false;
     if (input->recipe == NULL) return true;
     batch->recipe = strdup(input->recipe);
+    if (batch->recipe == NULL) return complain("out of memory");
     if (index_recipe == NULL || *index_recipe == '\0' ||
         recipes_match(index_recipe, input->recipe, strlen(input->recipe), &warned))
         return true;
