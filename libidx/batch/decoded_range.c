@@ -28,17 +28,17 @@ static void keep_items_within(struct idxi_decoded_range *range, size_t decoded_c
 }
 
 /* Cuts the range, whose items share the first `bits` bits, into cells of about CELL_ITEMS. Even if a damaged table is
- * not in order, the cells' beginnings ascend and stay within the range. */
-static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits, struct idx_error *error) {
+ * not in order, the cells' beginnings ascend and stay within the range. Fails if memory runs out. */
+static enum idx_status cut_into_cells(struct idxi_decoded_range *range, unsigned bits, struct idx_error *error) {
     range->range_bits = bits;
     range->cell_bits = 0;
     while (range->cell_bits + bits < 63 && (size_t)CELL_ITEMS << range->cell_bits < range->count) range->cell_bits++;
     size_t cell_count = (size_t)1 << range->cell_bits;
     IDXI_GROW(range->cells, range->cell_capacity, cell_count + 1, error);
     memset(range->cells, 0, (cell_count + 1) * sizeof *range->cells);
-    /* first where each cell ends, which is where the next one begins; then empty cells end where the one before does */
+    /* Each cell with items ends behind its last one. That is where the next cell begins. */
     for (size_t i = 0; i < range->count; i++) range->cells[idxi_get_cell(range, range->items[i]) + 1] = (uint32_t)i + 1;
-    uint32_t begin = 0;
+    uint32_t begin = 0; /* An empty cell ends where the one before it does. */
     for (size_t cell = 1; cell <= cell_count; cell++) {
         begin = range->cells[cell] > begin ? range->cells[cell] : begin;
         range->cells[cell] = begin;
@@ -64,7 +64,7 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
         keep_items_within(range, decoded_count, low, high);
     }
     memset(range->items + range->count, 0, PADDING * sizeof *range->items);
-    return set_cells(range, bits, error);
+    return cut_into_cells(range, bits, error);
 }
 
 void idxi_decoded_range_free(struct idxi_decoded_range *range) {

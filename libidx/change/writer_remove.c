@@ -11,7 +11,7 @@
 
 /* Sets *count to how many documents of a fingerprint have the ID of `item`, or if that is NULL, how many there are in
  * all. Sets *has_others to whether the fingerprint has documents that are not counted. Removed documents do not count.
- * Moves the cursor `documents`. Errors: as idxi_documents_seek, idx_documents_next and idxi_documents_check_not_held.
+ * Moves the cursor `documents`. Errors: as idxi_documents_seek, idx_documents_next and idxi_check_no_segment_holds.
  */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
                                        uint64_t fingerprint, const struct idx_item *item, uint64_t *count,
@@ -22,7 +22,7 @@ static enum idx_status count_documents(const struct idx_writer *writer, struct i
     *count = 0;
     *has_others = false;
     IDXI_TRY(idxi_documents_seek(documents, fingerprint, &max_count, error));
-    if (max_count == 0) return idxi_documents_check_not_held(documents, error);
+    if (max_count == 0) return idxi_check_no_segment_holds(documents, error);
     for (;;) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
         if (!found) return IDX_OK;

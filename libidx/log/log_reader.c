@@ -265,7 +265,9 @@ struct visit_arguments {
 
 /* Returns whether visitors get IDs and sets that are in log->map. Otherwise the IDs are in the buffer, and there are no
  * sets. */
-static bool uses_map(const struct idxi_log *log) { return log->rules.id_type == IDXF_ID_TEXT || log->rules.sketch > 0; }
+static bool visitors_need_map(const struct idxi_log *log) {
+    return log->rules.id_type == IDXF_ID_TEXT || log->rules.sketch > 0;
+}
 
 /* Reads the record at *cursor, and moves *cursor behind it; the records of the frame end before `end`. Sets
  * *sequence_count to how many sequence numbers the record takes, from `sequence` on. The frame has `numbers_left`
@@ -282,8 +284,9 @@ static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **c
 }
 
 /* Visits the records of the frame in `bytes`, which begins at `frame_begin` of the log: those behind record number
- * arguments->after, up to the first record that breaks a rule. If uses_map is true, log->map must have the frame. Reads
- * and prefetches MAX_PREFETCHED records at a time, and then visits them. Errors: as fail_record; those of the visitor.
+ * arguments->after, up to the first record that breaks a rule. If visitors_need_map is true, log->map must have the
+ * frame. Reads and prefetches MAX_PREFETCHED records at a time, and then visits them. Errors: as fail_record; those of
+ * the visitor.
  */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
                                    const struct idxf_log_place *frame_begin, const struct visit_arguments *arguments,
@@ -299,7 +302,7 @@ static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf
             fault =
                 read_record(log, &cursor, end, numbers_left, next, arguments->after, record, &sequence_counts[count]);
             if (fault != IDXF_OK) break;
-            if (uses_map(log)) {
+            if (visitors_need_map(log)) {
                 record->id = log->map->bytes + (frame_offset + (uint64_t)(record->id - bytes));
                 record->members = record->id + record->id_size;
             }
@@ -342,7 +345,7 @@ enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idx
         IDXI_TRY(idxi_log_read_frame(log, &frame, &bytes, error));
         if (frame.size == 0) return finish_reading(log, error);
         if (log->place.sequence <= after) continue;
-        enum idx_status status = uses_map(log) ? map_frames(log, error) : IDX_OK;
+        enum idx_status status = visitors_need_map(log) ? map_frames(log, error) : IDX_OK;
         if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &frame_begin, &arguments, error);
         if (status == IDX_OK) continue;
         log->place = frame_begin; /* A later call visits the records of this frame that were not visited. */

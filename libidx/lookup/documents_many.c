@@ -111,7 +111,7 @@ static enum idx_status append_value(struct value_search *search, uint64_t value,
 
 /* Appends the values of the documents of search->fingerprint to the task's result, up to options.max_documents. Sets
  * *document_count to how many documents there are. For text IDs without removals, the document maps know that number.
- * Otherwise all documents are visited to count them. Errors: as idxi_documents_seek, idxi_documents_check_not_held and
+ * Otherwise all documents are visited to count them. Errors: as idxi_documents_seek, idxi_check_no_segment_holds and
  * idxi_documents_next_value. */
 static enum idx_status find_values_of_fingerprint(struct value_search *search, uint64_t *document_count,
                                                   struct idx_error *error) {
@@ -121,7 +121,7 @@ static enum idx_status find_values_of_fingerprint(struct value_search *search, u
     search->visited_count = 0;
     IDXI_TRY(idxi_documents_seek(search->cursor, search->fingerprint, &max_count, error));
     if (max_count == 0 && !lister->values_only && lister->index->manifest->id_type != IDXF_ID_NONE)
-        IDXI_TRY(idxi_documents_check_not_held(search->cursor, error));
+        IDXI_TRY(idxi_check_no_segment_holds(search->cursor, error));
     bool is_exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_skip_removed(search->cursor);
     uint64_t max_visited =
         is_exact && max_count > lister->options.max_documents ? lister->options.max_documents : UINT64_MAX;

@@ -113,22 +113,23 @@ static bool settle_without_comparison(const struct idxi_set_join *join, uint32_t
 }
 
 /* Makes the query of each set of a task. Prepares the sets that must be compared or indexed, and leaves the prefixes of
- * the others empty. Keeps a set at once if no other one can be similar to it. */
+ * the others empty. Where results are asked for (join->kept), keeps a set at once if no other one can be similar to it:
+ * one without listed members. Fails if memory runs out. */
 static enum idx_status prepare_queries(const struct idxi_set_join *join, struct idxi_prober *prober,
                                        const struct idxi_set_task *task, struct idxi_query *queries,
                                        struct idx_error *error) {
-    struct idxi_query *wanted[MAX_SETS_OF_TASK] = {NULL};
-    size_t wanted_count = 0;
+    struct idxi_query *to_prepare[MAX_SETS_OF_TASK] = {NULL};
+    size_t prepare_count = 0;
     for (uint32_t rank = task->begin; rank < task->end; rank++) {
         struct idxi_query *query = &queries[rank - task->begin];
         *query = (struct idxi_query){.rank = rank};
         if (join->kept != NULL ? !settle_without_comparison(join, rank) : find_first_equal(join, rank) == rank)
-            wanted[wanted_count++] = query;
+            to_prepare[prepare_count++] = query;
     }
-    IDXI_TRY(idxi_prober_prepare(prober, wanted, wanted_count, error));
-    for (size_t i = 0; i < wanted_count && join->kept != NULL; i++) {
-        const uint32_t rank = wanted[i]->rank;
-        if (wanted[i]->listed == 0 && find_first_equal(join, rank) == rank) write_kept_set(join, rank, rank);
+    IDXI_TRY(idxi_prober_prepare(prober, to_prepare, prepare_count, error));
+    for (size_t i = 0; i < prepare_count && join->kept != NULL; i++) {
+        const uint32_t rank = to_prepare[i]->rank;
+        if (to_prepare[i]->listed == 0 && find_first_equal(join, rank) == rank) write_kept_set(join, rank, rank);
     }
     return IDX_OK;
 }

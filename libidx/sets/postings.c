@@ -288,17 +288,19 @@ static uint32_t find_first_place(const struct idxi_query *query, uint32_t i, uin
 }
 
 /* Adds to a shard the postings of the set of a query, which begins at `set_begin` in the array of sets: one for each
- * listed member whose tag the shard has. */
+ * listed member whose tag the shard has. Of members with the same tag, all count as standing at the place of the first,
+ * and a posting's rest is how many shared members stand there or later. Fails if memory runs out, and then some
+ * postings may have been added. */
 static enum idx_status add_postings(struct idxi_postings *postings, const struct idxi_query *query, size_t set_begin,
                                     unsigned shard_number, struct idx_error *error) {
     struct posting posting = {.place = (uint32_t)(set_begin / SET_UNIT), .size = encode_down(query->size), .rest = 0};
     struct idxi_posting_shard *shard = &postings->shards[shard_number];
-    for (uint32_t i = 0, first_place = 0; i < query->listed; i++) {
-        const uint32_t first_place_of_tag = find_first_place(query, i, first_place);
-        if (i < query->prefix) first_place = first_place_of_tag;
+    for (uint32_t i = 0, previous_place = 0; i < query->listed; i++) {
+        const uint32_t first_place = find_first_place(query, i, previous_place);
+        if (i < query->prefix) previous_place = first_place;
         if (find_shard_number(postings, query->tags[i]) != shard_number) continue;
         IDXI_TRY(idxi_slots_reserve(&shard->slots, error));
-        posting.rest = encode_up(query->shared - first_place_of_tag);
+        posting.rest = encode_up(query->shared - first_place);
         IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
     }
     return IDX_OK;

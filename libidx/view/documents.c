@@ -158,7 +158,7 @@ enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint6
                      (unsigned long long)fingerprint);
 }
 
-enum idx_status idxi_documents_check_not_held(const struct idx_documents *documents, struct idx_error *error) {
+enum idx_status idxi_check_no_segment_holds(const struct idx_documents *documents, struct idx_error *error) {
     const struct idx_index *index = documents->index;
     bool held;
     IDXI_TRY(idxi_is_held_before(index, index->open_segments, documents->fingerprint, &held, error));
@@ -170,7 +170,7 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
     uint64_t total;
     IDXI_TRY(idxi_documents_seek(documents, fingerprint, &total, error));
     if (documents->index->manifest->id_type != IDXF_ID_NONE) {
-        if (total == 0) IDXI_TRY(idxi_documents_check_not_held(documents, error));
+        if (total == 0) IDXI_TRY(idxi_check_no_segment_holds(documents, error));
         if (documents->has_single_removals && count != NULL) IDXI_TRY(count_live_documents(documents, &total, error));
     }
     if (count != NULL) *count = total;

@@ -31,10 +31,10 @@ bool idxi_documents_skip_removed(const struct idx_documents *documents);
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error);
 
-/* Call it if idxi_documents_seek found no documents: checks that the tables agree with that. They do not if a segment
- * holds the fingerprint, and it was not removed from there. Errors: IDX_BAD_CONTENT (a segment does, so its document
- * map is damaged), IDX_BAD_CHECKSUM. */
-enum idx_status idxi_documents_check_not_held(const struct idx_documents *documents, struct idx_error *error);
+/* Call it if idxi_documents_seek found no documents: checks that no segment's tables hold the fingerprint, unless it
+ * was removed from that segment. Errors: IDX_BAD_CONTENT (one holds it, so its document map is damaged),
+ * IDX_BAD_CHECKSUM. */
+enum idx_status idxi_check_no_segment_holds(const struct idx_documents *documents, struct idx_error *error);
 
 /* Reports that the tables, or a map from IDs, have a fingerprint that has no documents. Returns IDX_BAD_CONTENT. */
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,

@@ -87,7 +87,7 @@ static enum idx_status confirm_candidate(struct id_lookup *lookup, uint64_t fing
     IDXI_TRY(idxi_documents_seek(lookup->documents, fingerprint, &max_count, error));
     /* Without removals, each fingerprint of a map from IDs has documents. After removals, it may have none left. */
     if (max_count == 0 && !index->removes) return idxi_documents_fail_missing(index, fingerprint, error);
-    if (max_count == 0) return idxi_documents_check_not_held(lookup->documents, error);
+    if (max_count == 0) return idxi_check_no_segment_holds(lookup->documents, error);
     while (found && !*confirmed) {
         IDXI_TRY(idx_documents_next(lookup->documents, &document, &found, error));
         *confirmed = found && idxi_document_has_id(index, &document, lookup->item);

@@ -201,9 +201,11 @@ static bool find_and_list_clusters(struct clusters *clusters) {
     return ok;
 }
 
-/* Sets `reads_index`: the only operand is a folder, which has to be an index. Otherwise completes the rules of the
- * inputs. Complains and returns false if options are not for these inputs, or if their format can't be found out. */
-static bool classify_operands(struct clusters *clusters) {
+/* Sets `reads_index` if the only operand is a folder, which has to be an index, and does nothing else then. Otherwise
+ * prepares the inputs: waits for the first bytes if their format is to be found out, and completes their rules. Only
+ * TSV has IDs that are texts. Complains and returns false if options are not for these inputs, or if the format is not
+ * clear. */
+static bool find_index_or_prepare_inputs(struct clusters *clusters) {
     struct input *input = &clusters->input;
     const char *path = clusters->operands.count == 1 ? clusters->operands.values[0] : NULL;
     struct stat status;
@@ -226,8 +228,8 @@ static bool read_clusters_arguments(int argc, char **argv, struct clusters *clus
 #include "options/clusters.h" /* the rules made of clusters.txt; they set *clusters, *listing and *texts */
     };
     const struct grammar grammar = GRAMMAR(clusters, rules, "INPUT", 0, SIZE_MAX);
-    return arguments_read(&grammar, argc, argv, &clusters->operands, status) && classify_operands(clusters) &&
-           prepare_report(clusters);
+    return arguments_read(&grammar, argc, argv, &clusters->operands, status) &&
+           find_index_or_prepare_inputs(clusters) && prepare_report(clusters);
 }
 
 /* Runs `idx clusters`. Returns ENDS_WELL if everything was printed and written, or else ENDS_BADLY. */

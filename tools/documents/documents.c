@@ -171,9 +171,9 @@ static bool open_wanted_file(struct documents *documents, struct raw_document *r
     return true;
 }
 
-/* Takes one step through the inputs: opens the next file, or begins or ends a folder. Sets *is_raw_set to true if that
- * set *raw to what is wrong with the file or folder; beginning a folder leaves it as it is. Returns false at the end,
- * or once `stopped` is set. */
+/* Takes one step through the inputs: opens the next file, or begins or ends a folder. Without paths, standard input is
+ * the only input. Sets *is_raw_set to true if *raw was set to what is wrong with the file or folder; beginning a folder
+ * leaves *is_raw_set as it is. Returns false at the end, or once `stopped` is set. */
 static bool open_next_input(struct documents *documents, struct raw_document *raw, bool *is_raw_set) {
     static char dash[] = "-", *standard_input[] = {dash};
     static const struct strings standard_paths = {standard_input, 1};

@@ -349,8 +349,9 @@ static bool visit_document(const struct visit_state *state, uint64_t number) {
     return state->visit(state->context, &member, &resemble->kept[number]) && !interrupt_is_noted();
 }
 
-/* Sets like_known, and the summary of the documents that join no known one. member_counts[i] is how many documents join
- * document i, itself included. */
+/* Adds to like_known how many documents join a known one, and sets the summary of the others. In *summary, `sizes` also
+ * counts clusters of one, `clusters` and `clustered` only larger ones. member_counts[i] is how many documents join
+ * document i, itself included; it is 0 if document i joins another one, and at least 1 for a known one. */
 static void summarize_clusters(struct resemble *resemble, const uint32_t *member_counts,
                                struct idx_cluster_summary *summary) {
     *summary = (struct idx_cluster_summary){0};

@@ -88,7 +88,7 @@ void files_answer_document(struct request *request) {
     /* An ID with a NUL byte names no file. */
     int file = strlen(request->id) == request->id_length ? open_document(request->service, request->id) : -1;
     int error = file < 0 ? ENOENT : append_and_close_file(file, &bytes);
-    if (error == 0 && !request_hold_bytes(request, bytes.length)) error = ENOMEM;
+    if (error == 0 && !request_count_held_bytes(request, bytes.length)) error = ENOMEM;
     if (error == 0)
         texts_write_document(request, &bytes, request->id);
     else if (error == ENOENT)

@@ -110,7 +110,7 @@ void request_finish_answer(struct request *request, const char *type) {
     request->answer_type = type;
 }
 
-bool request_hold_bytes(struct request *request, size_t bytes) {
+bool request_count_held_bytes(struct request *request, size_t bytes) {
     size_t held = atomic_fetch_add(&request->service->held_bytes, bytes);
     request->held_bytes += bytes;
     return held + bytes <= MAX_HELD_BYTES;
@@ -181,7 +181,7 @@ enum { SMALL_ANSWER_BYTES = 1 << 16 };
 enum MHD_Result request_queue_answer(struct request *request) {
     size_t length = request->answer.length;
     peer_enter_phase(request->peer, PEER_RECEIVES);
-    if (!request_hold_bytes(request, length) && length > SMALL_ANSWER_BYTES && !request->committed) {
+    if (!request_count_held_bytes(request, length) && length > SMALL_ANSWER_BYTES && !request->committed) {
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
         length = request->answer.length;
     }

@@ -86,7 +86,7 @@ struct request {
     int body_type; /* The body has this one, from 0, of the route's types. */
 
     struct output body;
-    size_t held_bytes; /* The bytes that request_hold_bytes counted. */
+    size_t held_bytes; /* The bytes that request_count_held_bytes counted. */
 
     unsigned status; /* 0: it is not yet known. */
     bool committed;  /* What the request asked for is on disk, so that it can't fail any more. */
@@ -120,7 +120,7 @@ bool request_check_limits(struct request *request);
 
 /* Counts `bytes` more bytes as held by this request until it ends. Returns false, without failing the request, if all
  * requests together then hold more than MAX_HELD_BYTES; the bytes count even then. */
-bool request_hold_bytes(struct request *request, size_t bytes);
+bool request_count_held_bytes(struct request *request, size_t bytes);
 
 /* Hands the answer to libmicrohttpd, which sends and frees it, and begins the phase PEER_RECEIVES of the connection. A
  * large answer becomes an error if all requests together hold more than MAX_HELD_BYTES, unless the request is

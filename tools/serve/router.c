@@ -252,7 +252,7 @@ static void append_body_part(struct request *request, const char *bytes, size_t 
     if (request->status != 0 || !request->route->post) return;
     if (request->body.length + length > request->service->options->max_body)
         fail_as_body_too_long(request);
-    else if (!request_hold_bytes(request, length))
+    else if (!request_count_held_bytes(request, length))
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     else
         output_bytes(&request->body, bytes, length);
