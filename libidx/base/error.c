@@ -180,7 +180,8 @@ enum idx_status idxi_check_id_length(size_t length, struct idx_error *error) {
 }
 
 bool idxi_item_fits_id_type(const struct idx_item *item, enum idx_id_type type) {
-    return type == IDX_ID_TEXT ? item->id != NULL || item->number == 0 : item->id == NULL;
+    if (item->id != NULL) return type == IDX_ID_TEXT;
+    return type != IDX_ID_TEXT || (item->number == 0 && item->id_length == 0);
 }
 
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error) {

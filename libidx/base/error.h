@@ -68,7 +68,7 @@ enum idx_status idxi_copy_options(void *options, const void *caller_options, str
 enum idx_status idxi_check_id_length(size_t length, struct idx_error *error);
 
 /* Returns whether an item suits an index with IDs of this type. With IDX_ID_TEXT, item->id is the ID; if it is NULL,
- * item->number must be 0. With the other types, item->id must be NULL. */
+ * item->number and item->id_length must be 0. With the other types, item->id must be NULL. */
 bool idxi_item_fits_id_type(const struct idx_item *item, enum idx_id_type type);
 
 /* Checks that a number of threads is from 1 to IDX_MAX_THREADS. */

@@ -95,8 +95,8 @@
  *   them to NULL or {0} before the call if you close them in any case.
  *   Finding nothing is success.
  * - An option struct begins with its own size: initialise it with its _INIT macro, then set what you need. It can grow
- *   at its end, since the library fills in what the size leaves out. A size of 0 is refused. Each call takes NULL for
- *   options: they are then as the macro sets them.
+ *   at its end: the library fills in what the size leaves out, and ignores what is beyond the size that it knows. A
+ *   size of 0 is refused. Each call takes NULL for options: they are then as the macro sets them.
  * - A struct that the library fills can grow in its `reserved` members: the library sets them to 0, and a later release
  *   may give them names. A caller that fills such a struct sets them to 0 as well. Elements of arrays do not grow.
  * - A `temporary_folder` that is NULL means the folder of the index; for a new index, the folder that will hold it; and
@@ -291,9 +291,10 @@ IDX_API enum idx_status idx_replaced(const struct idx_index *index, bool *replac
  * if `index` is still current. This includes everything that writers acknowledged before the call, and a new index that
  * has taken the place of the old one, with whatever properties it has. After an error, `index` stays usable. Both views
  * are complete and independent; the caller closes both, in any order. They share what they have in common, so only new
- * records and new segments are read; if nothing is new, the call takes two system calls. Any number of threads may call
- * it, on one index or several; views refreshed from one another read new records one after the other. Errors: as
- * idx_open. */
+ * records and new segments are read; if nothing is new, the call takes two system calls. So a program that follows an
+ * index calls it from time to time, and if *newer is not NULL, closes its cursors and `index`, and goes on with *newer.
+ * Any number of threads may call it, on one index or several; views refreshed from one another read new records one
+ * after the other. Errors: as idx_open. */
 IDX_API enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error);
 
 /* ---- Looking up -------------------------------------------------------------------------------------------------- */
@@ -312,10 +313,11 @@ struct idx_match {
 
 /* Finds every fingerprint of the index within `distance` of `fingerprint`, each once, unless all its documents were
  * removed. The distance is 0 to the k of the index (struct idx_properties), or to the distance of idx_open_options if
- * that is larger. Stores the nearest `capacity` matches in `matches`, ordered by distance, then by value, and sets
- * *match_count to how many there are, which may exceed capacity. `matches` may be NULL if capacity is 0. Allocates
- * nothing, takes no lock, makes no system call (except with IDX_RESIDENCE_DISK). Errors: IDX_INVALID_ARGUMENT (a
- * fingerprint of more than `bits` bits), IDX_BAD_DISTANCE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+ * that is larger; UINT_MAX, which means k in option structs, is no distance here. Stores the nearest `capacity` matches
+ * in `matches`, ordered by distance, then by value, and sets *match_count to how many there are, which may exceed
+ * capacity. `matches` may be NULL if capacity is 0. Allocates nothing, takes no lock, makes no system call (except with
+ * IDX_RESIDENCE_DISK). Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits), IDX_BAD_DISTANCE,
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 IDX_API enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
                                    struct idx_match *matches, size_t capacity, size_t *match_count,
                                    struct idx_error *error);
@@ -486,9 +488,9 @@ enum idx_id_type {
 /* A document to add, to find or to remove. Its ID is of the index's ID type; calls refuse one of another type. */
 struct idx_item {
     uint64_t fingerprint;
-    uint64_t number;  /* IDX_ID_U64: its ID */
-    const void *id;   /* IDX_ID_TEXT: the bytes of its ID, which the call copies; NULL: no bytes. Other types: NULL */
-    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES; 0: the empty ID. No NUL ends the ID */
+    uint64_t number;  /* IDX_ID_U64: its ID. IDX_ID_TEXT: ignored, but 0 if `id` is NULL */
+    const void *id;   /* IDX_ID_TEXT: the bytes of its ID, which the call copies. Other types: NULL */
+    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES; 0: the empty ID, and `id` may be NULL. No NUL ends the ID */
 };
 
 /* A document that was found. */
@@ -511,8 +513,9 @@ IDX_API enum idx_status idx_documents_open(struct idx_documents **documents, con
 /* Moves the cursor to the documents of a fingerprint, and sets *count (may be NULL) to how many there are: 0 for
  * IDX_ID_NONE, and where the index does not hold the fingerprint. With IDX_ID_U64, an ID that is in two segments, or in
  * one and among the pending documents, may count twice here. If single documents of the fingerprint were removed, the
- * call visits its documents to count them. Errors: IDX_BAD_CONTENT (the tables hold the fingerprint, but the document
- * map does not), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+ * call visits its documents to count them. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits),
+ * IDX_BAD_CONTENT (the tables hold the fingerprint, but the document map does not), IDX_BAD_CHECKSUM,
+ * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
                                            struct idx_error *error);
 
@@ -576,8 +579,8 @@ IDX_API enum idx_status idx_find_id(const struct idx_index *index, const struct 
 
 struct idx_build_options {
     size_t size;
-    unsigned bits;       /* f, 1 to 64 */
-    unsigned k;          /* the largest distance of look-ups: 0 to max_k of the recipe (idx_recipe_read), below bits */
+    unsigned bits; /* f, 1 to 64 */
+    unsigned k;    /* the largest distance of look-ups: below bits, and at most IDX_MAX_K, or max_k of the recipe */
     const char *scheme;  /* as idx_scheme_parse accepts it */
     uint32_t block_size; /* bytes, a power of two from IDX_MIN_BLOCK_SIZE to IDX_MAX_BLOCK_SIZE */
     enum idx_id_type id_type;
@@ -673,7 +676,7 @@ struct idx_build_summary {
 IDX_API enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                            struct idx_error *error);
 
-/* Closes the builder. If it did not publish, it leaves nothing behind. */
+/* Closes the builder. If it did not publish, it leaves nothing behind. Accepts NULL. */
 IDX_API void idx_builder_close(struct idx_builder *builder);
 
 /* What a build needs. */
@@ -780,8 +783,8 @@ IDX_API enum idx_status idx_writer_open(struct idx_writer **writer, const char *
 IDX_API void idx_writer_close(struct idx_writer *writer);
 
 /* The index as the writer sees it, its own changes included, for the documents of matches. The writer owns it; it is
- * valid until the next call with this writer, and no cursor of it may be open then. Do not call idx_refresh on it; to
- * get a view of your own, call idx_open. */
+ * valid until the next call with this writer, and no cursor of it may be open then. It is no view for
+ * idx_refresh; to get one of your own, call idx_open. */
 IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
 
 /* Records how the fingerprints to be added were made, in an empty index that was built without a recipe. The recipe is

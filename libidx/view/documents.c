@@ -168,6 +168,7 @@ enum idx_status idxi_check_no_segment_holds(const struct idx_documents *document
 enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
                                    struct idx_error *error) {
     uint64_t total;
+    IDXI_TRY(idxi_check_fingerprints(&fingerprint, 1, documents->index->manifest->bits, error));
     IDXI_TRY(idxi_documents_seek(documents, fingerprint, &total, error));
     if (documents->index->manifest->id_type != IDXF_ID_NONE) {
         if (total == 0) IDXI_TRY(idxi_check_no_segment_holds(documents, error));

@@ -267,6 +267,9 @@ static void test_other_kinds_of_ids_are_refused(void **state) {
         if (types[i] == IDX_ID_TEXT) {
             assert_status(IDX_INVALID_ARGUMENT,
                           idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .number = 1}, &failure));
+            assert_status(IDX_INVALID_ARGUMENT, /* a length without bytes */
+                          idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id_length = 3}, &failure));
+            assert_string_equal(failure.sentence, "this builder needs text IDs");
             assert_ok(
                 idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = "a", .id_length = 1}, &failure));
         } else {
@@ -507,6 +510,26 @@ static void test_fingerprints_that_are_not_there(void **state) {
     idx_close(index);
 }
 
+/* As of idx_lookup, and not taken for a fingerprint without documents. */
+static void test_fingerprints_of_more_bits_are_refused(void **state) {
+    const char *path = path_in(*state, "i");
+    struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
+    struct idx_builder *builder;
+    uint64_t count = 77;
+    options.bits = 16;
+    assert_ok(idx_builder_open(&builder, path, &options, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 0xffff, .id = "a", .id_length = 1}, &failure));
+    struct idx_index *index = end(builder, path, 1, 1);
+    struct idx_documents *cursor = open_cursor(index);
+    assert_status(IDX_INVALID_ARGUMENT, idx_documents_find(cursor, 0x10000, &count, &failure));
+    assert_string_equal(failure.sentence, "fingerprint 0000000000010000 has more than 16 bits");
+    assert_int_equal(count, 77);
+    assert_int_equal(find(cursor, 0xffff), 1);
+    expect_text(cursor, 0, "a", 1);
+    idx_documents_close(cursor);
+    idx_close(index);
+}
+
 static void test_no_documents(void **state) {
     const char *path = path_in(*state, "i");
     build_text(path, NULL, 0);
@@ -537,6 +560,7 @@ int main(void) {
         in_folder(test_the_heaviest_of_several_segments),
         in_folder(test_cursors),
         in_folder(test_fingerprints_that_are_not_there),
+        in_folder(test_fingerprints_of_more_bits_are_refused),
         in_folder(test_no_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
