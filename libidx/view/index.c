@@ -244,6 +244,11 @@ enum idx_status idxi_check_distance(const struct idx_index *index, unsigned dist
 
 enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
     if (distance <= index->manifest->k) return IDX_OK;
+    if (distance > IDX_MAX_K)
+        return idxi_fail(
+            error, IDX_BAD_DISTANCE, index->path,
+            "supports distances up to %u, not %u, which is too large for any index: use a smaller distance",
+            index->manifest->k, distance);
     return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
                      "supports distances up to %u, not %u: use a smaller distance, or build an index with k = %u",
                      index->manifest->k, distance, distance);

@@ -64,6 +64,8 @@ static void test_distance_above_k(void **state) {
     assert_status(IDX_BAD_DISTANCE, idx_lookup(index, 0, 3, NULL, 0, &count, &failure));
     assert_non_null(strstr(failure.sentence, "/i: supports distances up to 2, not 3: "));
     assert_status(IDX_BAD_DISTANCE, idx_lookup(index, 0, UINT32_MAX, NULL, 0, &count, &failure));
+    assert_non_null(
+        strstr(failure.sentence, "not 4294967295, which is too large for any index: use a smaller distance"));
     assert_int_equal(count, 77);
     assert_status(IDX_BAD_DISTANCE, idx_exists(index, set.items[0], 3, &exists, &failure));
     assert_true(exists);
